@@ -1,6 +1,5 @@
 """A printed number compared with ours: reproduced, different for a reason, or refuted."""
 
-import math
 import statistics
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,9 +7,10 @@ from functools import lru_cache
 
 from dpcore.papers.entry import ROUNDING, Computed, Entry, PrintedClaim, Trained
 from dpcore.papers.records import Recorded, expected_seconds, recorded
+from dpcore.papers.words import rounded_down, rounded_up
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Reading
-from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.report.numbers import nearest
 from dpcore.runs.expected import duration
 from dpcore.training.plan import plan
 
@@ -47,7 +47,7 @@ class Comparison:
             return ""
         digits = self.entry.digits
         if isinstance(self.entry, Computed) and self.entry.bound:
-            return outward(self.ours, math.ceil, digits)
+            return rounded_up(self.ours, digits)
         number = nearest(self.ours, digits)
         if self.record is None or self.record.spread is None:
             return number
@@ -56,7 +56,7 @@ class Comparison:
     @property
     def lower_text(self) -> str:
         """The proven lower bound in writing, rounded down; empty if no epsilon is claimed."""
-        return "" if self.lower is None else outward(self.lower, math.floor, self.entry.digits)
+        return "" if self.lower is None else rounded_down(self.lower, self.entry.digits)
 
 
 def compared(paper: str, entry: Entry) -> Comparison:
@@ -92,7 +92,7 @@ def certified(claim: PrintedClaim) -> Reading:
 
 
 def _refutation(entry: Computed, lower: float, close: bool) -> str:
-    proven = f"the true epsilon is at least {outward(lower, math.floor, entry.digits)}."
+    proven = f"the true epsilon is at least {rounded_down(lower, entry.digits)}."
     if close:
         found = f"The formula does give this number, but {proven}"
         return _sentences(found, entry.note)
@@ -167,5 +167,5 @@ def _cost_of_accepted(entry: Trained, record: Recorded) -> str:
     return (
         f"Of {planned.steps:,} proposals {count:,} were accepted. Charged alone they would cost"
         f" epsilon {nearest(claimed, 3)}, without a proof; all proposals cost at most"
-        f" {outward(record.epsilon, math.ceil)}."
+        f" {rounded_up(record.epsilon)}."
     )

@@ -47,8 +47,11 @@ class PrintedSetting:
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism of its steps, rounded up."""
-        recipe = Recipe(self.schedule, self.rate, 0)
-        return recipe.mechanism(self.q, self.sigma, math.ceil(self.steps - 1e-9))
+        return self.after(math.ceil(self.steps - 1e-9))
+
+    def after(self, steps: int) -> Mechanism:
+        """Return the mechanism of so many steps."""
+        return Recipe(self.schedule, self.rate, 0).mechanism(self.q, self.sigma, steps)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 A line break in a text is a space. A text may name computed numbers, as {sigma:g}.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 
 from dpcore.papers.paper import Calculator, CheckedClaim, Quantity, Remark, Sweep, TextRows
 from dpcore.privacy import words_in
+from dpcore.privacy.report.numbers import DIGITS, outward
 from dpcore.training.config import RunConfig
 
 Numbers = Mapping[str, object]  # by their names in a text
@@ -30,6 +32,16 @@ def with_numbers(texts: Mapping[str, Any], **numbers: object) -> dict[str, Any]:
         if isinstance(value, str):
             filled[name] = value.format(**numbers)
     return filled
+
+
+def rounded_up(bound: float, digits: int = DIGITS) -> str:
+    """Write an upper bound in so many significant digits."""
+    return outward(bound, math.ceil, digits)
+
+
+def rounded_down(bound: float, digits: int = DIGITS) -> str:
+    """Write a lower bound in so many significant digits."""
+    return outward(bound, math.floor, digits)
 
 
 def config_of(*tables: Values) -> RunConfig:

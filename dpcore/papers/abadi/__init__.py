@@ -1,20 +1,18 @@
 """Paper 002: slides on Abadi et al. 2016, who introduced DP-SGD and the moments accountant."""
 
-import math
-
 import numpy as np
 
 from dpcore.papers.abadi import numbers
 from dpcore.papers.abadi.numbers import CLAIM, LAYERS, SETTING
 from dpcore.papers.abadi.runs import FIGURE_6, NOISE, ON_CIFAR, RUNS, SWEEPS, WORDS
-from dpcore.papers.comparison import certified_lower
+from dpcore.papers.comparison import certified, certified_lower
 from dpcore.papers.entry import PrintedClaim
 from dpcore.papers.lines import epsilon_lines
 from dpcore.papers.paper import Drawing, Line, Paper
-from dpcore.papers.words import Numbers, findings, remarks
+from dpcore.papers.words import Numbers, findings, remarks, rounded_down, rounded_up
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.report.numbers import nearest
 
 DELTA = SETTING.delta
 PRINTED_STRONG = "Strong composition, as printed"
@@ -25,7 +23,7 @@ CIFAR_EXAMPLES = 50_000
 def _figure_2() -> tuple[Line, ...]:
     epochs = np.arange(4.0, EPOCHS + 1, 4)
     steps = (100 * epochs).astype(np.int64)
-    mechanism = Mechanism.constant(SETTING.q, SETTING.sigma, int(steps[-1]))
+    mechanism = SETTING.after(int(steps[-1]))
     lines = []
     for name in ("moments", "strong", CERTIFIED):
         lines += epsilon_lines(name, mechanism, epochs, steps, DELTA)
@@ -38,10 +36,9 @@ def _figure_3() -> tuple[Line, ...]:
     epochs = np.arange(1.0, EPOCHS + 1, 3)
     steps = 1 + (100 * epochs).astype(np.int64)  # DP-PCA is the first release
     lines = []
-    for sigma, pca_sigma, _ in NOISE:
-        mechanism = numbers.with_pca(sigma, pca_sigma, int(steps[-1]) - 1)
-        title = f"sigma {sigma:g}, PCA {pca_sigma:g}"
-        lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, title)
+    for noise in NOISE:
+        mechanism = numbers.with_pca(noise.sigma, noise.pca_sigma, int(steps[-1]) - 1)
+        lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, noise.title)
     return tuple(lines)
 
 
@@ -58,12 +55,11 @@ def _figure_6() -> tuple[Line, ...]:
 
 
 def _two_epsilons() -> Numbers:
-    certified = ACCOUNTANTS[CERTIFIED].spent(CLAIM.mechanism, DELTA).value
     strong = ACCOUNTANTS["strong"].spent(CLAIM.mechanism, DELTA).value
     alone = float(numbers.one_step(SETTING.q, SETTING.sigma, CLAIM.mechanism.steps, DELTA))
     return {
-        "certified": outward(certified, math.ceil),
-        "strong": outward(strong, math.ceil),
+        "certified": rounded_up(certified(CLAIM).value),
+        "strong": rounded_up(strong),
         "alone": nearest(alone, 3),
     }
 
@@ -72,7 +68,7 @@ def _calls() -> Numbers:
     mechanism = numbers.with_pca(SETTING.sigma, 7.0, CLAIM.mechanism.steps, LAYERS)
     upper = ACCOUNTANTS["moments"].spent(mechanism, DELTA).value
     lower = certified_lower(PrintedClaim(mechanism, DELTA))
-    return {"lower": outward(lower, math.floor), "upper": outward(upper, math.ceil)}
+    return {"lower": rounded_down(lower), "upper": rounded_up(upper)}
 
 
 def _levels() -> Numbers:

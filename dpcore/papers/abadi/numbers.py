@@ -127,15 +127,15 @@ def _afforded(values: Mapping[str, float]) -> TextRows:
     delta = values["delta"]
     check.delta(delta=delta)
     rows = []
-    for sigma, pca_sigma, epsilon in NOISE:
+    for noise in NOISE:
+        sigma, pca_sigma, epsilon = noise
         counts = [
             coded_epochs(sigma, pca_sigma, epsilon, delta, 1),
             coded_epochs(sigma, pca_sigma, epsilon, delta, LAYERS),
             certified_epochs(sigma, pca_sigma, epsilon, delta, 1),
             certified_epochs(sigma, pca_sigma, epsilon, delta, LAYERS),
         ]
-        noise = f"sigma {sigma:g}, PCA {pca_sigma:g}"
-        rows.append((noise, f"{epsilon:g}", *(f"{count:,}" for count in counts)))
+        rows.append((noise.title, f"{epsilon:g}", *(f"{count:,}" for count in counts)))
     return tuple(rows)
 
 

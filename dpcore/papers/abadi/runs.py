@@ -29,6 +29,10 @@ class Noise(NamedTuple):
     pca_sigma: float
     epsilon: float  # that ends its training
 
+    @property
+    def title(self) -> str:
+        return f"sigma {self.sigma:g}, PCA {self.pca_sigma:g}"
+
 
 class CifarRun(NamedTuple):
     """A result of Figure 6."""

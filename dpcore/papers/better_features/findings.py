@@ -1,7 +1,5 @@
 """Answers of the recorded runs to the paper's claims."""
 
-from math import ceil, floor
-
 from dpcore.papers.better_features.recipes import (
     BEST,
     LINEAR,
@@ -17,8 +15,7 @@ from dpcore.papers.paper import SEEDS
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.sa_dpsgd.runs import METHODS
 from dpcore.papers.sa_dpsgd.runs import run as run_of_001
-from dpcore.papers.words import UNKNOWN, findings
-from dpcore.privacy.report.numbers import outward
+from dpcore.papers.words import UNKNOWN, findings, rounded_down, rounded_up
 
 ID = "005"
 BELOW = 2.0  # an epsilon of ours below that of SA-DPSGD's paper
@@ -59,7 +56,7 @@ def _by_tricks(records: list[Recorded]) -> str:
         return ""
     best = max(records, key=lambda record: record.mean)
     spent = [record.epsilon for record in records if record.epsilon]
-    between = f"{outward(min(spent), floor, 2)} to {outward(max(spent), ceil, 2)}"
+    between = f"{rounded_down(min(spent), 2)} to {rounded_up(max(spent), 2)}"
     return (
         f"; the methods of that paper, at epsilon {between}, at most"
         f" {best.mean:.2f}{_seeds_if_few(best)}"

@@ -8,11 +8,10 @@ from dpcore.papers.gaussian_dp import numbers
 from dpcore.papers.gaussian_dp.numbers import TOP, TOP_LESS, WORDS, claim_of
 from dpcore.papers.gaussian_dp.runs import COUNTED, ID, SWEEPS, counted_run
 from dpcore.papers.records import recorded
-from dpcore.papers.words import UNKNOWN, Numbers, findings, remarks
+from dpcore.papers.words import UNKNOWN, Numbers, findings, remarks, rounded_down, rounded_up
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
-from dpcore.privacy.report.numbers import outward
 
 SIGMAS: dict[str, object] = {"usual": TOP.sigma, "less": TOP_LESS.sigma}
 SETTINGS = [each.setting for each in numbers.EXPERIMENTS]
@@ -45,7 +44,7 @@ def _less_noise() -> Numbers:
     spent = certified_lower(claim_of(TOP_LESS))
     target = EpsilonTarget(numbers.moments_epsilon(TOP), TOP.delta)
     sigma = solve("sigma", target, q=TOP.q, steps=claim_of(TOP).mechanism.steps).value
-    return SIGMAS | {"spent": outward(spent, math.floor), "sigma": outward(sigma, math.ceil)}
+    return SIGMAS | {"spent": rounded_down(spent), "sigma": rounded_up(sigma)}
 
 
 def _moments() -> Numbers:
@@ -78,8 +77,8 @@ def _before_the_end() -> Numbers:
             return SIGMAS | {
                 "before": epoch - 1,
                 "epoch": epoch,
-                "spent": outward(float(lower), math.floor, 4),
-                "promised": outward(promised, math.ceil, 4),
+                "spent": rounded_down(float(lower), 4),
+                "promised": rounded_up(promised, 4),
             }
     raise RuntimeError("Less noise costs no more than the promise in any epoch.")
 

@@ -11,7 +11,7 @@ from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
 from dpcore.papers.words import words_of
 from dpcore.privacy import gaussian, renyi
 from dpcore.privacy.accountants import gdp
-from dpcore.privacy.mechanism import FloatArray, Mechanism
+from dpcore.privacy.mechanism import FloatArray
 
 WORDS = words_of("gaussian_dp")
 # The orders of the moments accountant's column, those of TensorFlow Privacy in 2019
@@ -72,8 +72,7 @@ def claim_of(setting: PrintedSetting) -> PrintedClaim:
 
     Its steps are rounded down, which makes it easier to keep.
     """
-    steps = math.floor(setting.steps)
-    return PrintedClaim(Mechanism.constant(setting.q, setting.sigma, steps), setting.delta)
+    return PrintedClaim(setting.after(math.floor(setting.steps)), setting.delta)
 
 
 def central_mu(setting: PrintedSetting) -> float:
@@ -84,8 +83,7 @@ def central_mu(setting: PrintedSetting) -> float:
     >>> round(central_mu(TABLE_1[0]), 4)
     0.2273
     """
-    one_step = Mechanism.constant(setting.q, setting.sigma, 1)
-    return gdp.mu_of(one_step) * math.sqrt(setting.steps)
+    return gdp.mu_of(setting.after(1)) * math.sqrt(setting.steps)
 
 
 def central_epsilon(setting: PrintedSetting) -> float:

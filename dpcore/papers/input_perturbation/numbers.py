@@ -13,9 +13,9 @@ from dpcore.papers.input_perturbation import noise_formulas as formulas
 from dpcore.papers.input_perturbation.noise_formulas import Learning
 from dpcore.papers.input_perturbation.noise_table import WORDS
 from dpcore.papers.paper import Drawing, Experiment, Line
-from dpcore.papers.words import Numbers, findings, with_numbers
+from dpcore.papers.words import Numbers, findings, rounded_up, with_numbers
 from dpcore.privacy import gaussian
-from dpcore.privacy.report.numbers import outward, plain, short
+from dpcore.privacy.report.numbers import plain, short
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 
@@ -140,8 +140,8 @@ def _private() -> Numbers:
         "n": GIVEN.n,
         "convexity": GIVEN.convexity,
         "claimed": short(noise),
-        "kept": outward(local_epsilon(noise, GIVEN.delta), math.ceil),
-        "needed": outward(formulas.local_noise(GIVEN), math.ceil),
+        "kept": rounded_up(local_epsilon(noise, GIVEN.delta)),
+        "needed": rounded_up(formulas.local_noise(GIVEN)),
     }
 
 
@@ -150,7 +150,7 @@ def _between() -> Numbers:
     parts = []
     for epsilon in EPSILONS:
         noise = formulas.local_noise(replace(GIVEN, epsilon=epsilon))
-        parts.append(f"{outward(noise, math.ceil)} at epsilon {epsilon:g}")
+        parts.append(f"{rounded_up(noise)} at epsilon {epsilon:g}")
     return PROMISED | {"noises": ", ".join(parts)}
 
 
@@ -163,9 +163,9 @@ def _as_accurate() -> Numbers:
     """Compare noise on rows, at epsilon and at half of it, with noise on gradients."""
     halved = replace(GIVEN, epsilon=GIVEN.epsilon / 2)
     return PROMISED | {
-        "local": outward(formulas.local_noise(GIVEN), math.ceil),
-        "halved": outward(formulas.local_noise(halved), math.ceil),
-        "gradient": outward(formulas.private_gradient_noise(GIVEN), math.ceil),
+        "local": rounded_up(formulas.local_noise(GIVEN)),
+        "halved": rounded_up(formulas.local_noise(halved)),
+        "gradient": rounded_up(formulas.private_gradient_noise(GIVEN)),
     }
 
 

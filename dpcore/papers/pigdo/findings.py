@@ -25,11 +25,11 @@ from dpcore.papers.pigdo.numbers import (
 )
 from dpcore.papers.pigdo.runs import EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import DELTA, DOMINANT, WORDS, Counterexample, Lambda, claimed
-from dpcore.papers.words import Numbers, findings, remarks
+from dpcore.papers.words import Numbers, findings, remarks, rounded_down, rounded_up
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
-from dpcore.privacy.report.numbers import nearest, outward, plain, short
+from dpcore.privacy.report.numbers import nearest, plain, short
 
 FEW = 10  # steps, to compare with the many of Figure 4
 
@@ -90,8 +90,8 @@ def _theorem_3() -> Numbers:
 def _counterexample(worst: Counterexample) -> str:
     return (
         f"q = {worst.q:g}, sigma = {worst.sigma:g}, T = {worst.steps:,}: it promises"
-        f" {short(worst.claimed)}, at least {outward(worst.lower, math.floor)} is proven (delta"
-        f" there is at least {outward(worst.delta, math.floor)})"
+        f" {short(worst.claimed)}, at least {rounded_down(worst.lower)} is proven (delta"
+        f" there is at least {rounded_down(worst.delta)})"
     )
 
 
@@ -129,7 +129,7 @@ def _two_at_a_time() -> Numbers:
     halved = replace(MNIST, sigma=MNIST.sigma / 2)
     coarse = certified_lower(PrintedClaim(halved.mechanism, DELTA))
     fine = certified(PrintedClaim(MNIST.mechanism, DELTA)).value
-    return {"coarse": outward(coarse, math.floor), "fine": at_most(fine)}
+    return {"coarse": rounded_down(coarse), "fine": at_most(fine)}
 
 
 def _delta() -> str:
@@ -163,7 +163,7 @@ def _affordable(epsilon: float, delta: float, accountant: str) -> float:
 
 def at_most(bound: float) -> str:
     """Write a proven upper bound, rounded up."""
-    return f"at most {outward(bound, math.ceil)}"
+    return f"at most {rounded_up(bound)}"
 
 
 def _rivals() -> str:
@@ -236,7 +236,7 @@ def _of_remarks() -> dict[str, object]:
         "least_order": nearest(theorem_3.least_order(q), 3),
         "own_order": nearest(theorem_3.own_order(q, sigma, STEPS), 3),
         "ratios": [_ratio_of_terms(1.0, 3), _ratio_of_terms(2.0, 3), _ratio_of_terms(2.0, 4)],
-        "least_q": outward(FAILS_FROM, math.ceil),
+        "least_q": rounded_up(FAILS_FROM),
         "sums": [_sum_of_bounds(1.0), _sum_of_bounds(2.0)],
         "third": short(third),
         "dominant_from": math.ceil(theorem_3.dominant_from(DELTA)),

@@ -13,7 +13,6 @@ from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.pigdo.theorem_3 import DELTA, WORDS, claimed, closed_form
 from dpcore.papers.words import with_numbers
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import short
 
 # Section 5.2: sigma, epochs, epsilon.
@@ -71,7 +70,7 @@ def _promised(batch: int, sigma: float, steps: int) -> Computed:
         **with_numbers(texts, q=setting.q, sigma=sigma, steps=steps),
         printed=short(claimed(setting.q, sigma, steps)),
         setting=None if by_one_step else setting,
-        claim=PrintedClaim(Mechanism.constant(setting.q, sigma, steps), DELTA),
+        claim=PrintedClaim(setting.after(steps), DELTA),
         ours=partial(claimed, setting.q, sigma, steps),
     )
 

@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 
 from dpcore.papers.paper import Area, Cells, Map
-from dpcore.papers.words import words_of
+from dpcore.papers.words import rounded_down, rounded_up, words_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.mma import failing_conditions
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
-from dpcore.privacy.report.numbers import nearest, outward, short
+from dpcore.privacy.report.numbers import nearest, short
 
 
 def least_order(q: float) -> float:
@@ -250,8 +250,8 @@ def _cells() -> Cells:
             conditions = f"fails {', '.join(failing)}" if failing else "all conditions met"
             texts_of_row.append(
                 f"sigma {nearest(sigma)}, {nearest(MAP_EPOCHS[column])} epochs ({count:,} steps):"
-                f" MMA claims {short(promise)}, proven {outward(low, math.floor)} to"
-                f" {outward(high, math.ceil)}; {conditions}"
+                f" MMA claims {short(promise)}, proven {rounded_down(low)} to"
+                f" {rounded_up(high)}; {conditions}"
             )
         texts.append(tuple(texts_of_row))
     return Cells(MAP_EPOCHS, MAP_SIGMAS, area, tuple(texts))

@@ -1,15 +1,13 @@
 """Numbers in the answers to paper 001's claims."""
 
-import math
-
 import numpy as np
 
 from dpcore.papers.sa_dpsgd import numbers
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
 from dpcore.papers.sa_dpsgd.numbers import BUDGET, DELTA, NAMES, Q0, setting
 from dpcore.papers.sa_dpsgd.runs import DATA, WORDS
-from dpcore.papers.words import Numbers, findings
-from dpcore.privacy.report.numbers import outward, percent, plain, short
+from dpcore.papers.words import Numbers, findings, rounded_down, rounded_up
+from dpcore.privacy.report.numbers import percent, plain, short
 
 ONE = Selection(sigma=2.0, distance=6.0)  # one step, with any number of rejections
 # With the paper's own limit.
@@ -23,7 +21,7 @@ def _free() -> Numbers:
         "steps": STEPS,
         "charged": short(numbers.theorem_1(1.0, MANY.sigma, STEPS)),
         "counted": short(MANY.accepted_only(DELTA, STEPS)),
-        "proven": outward(MANY.epsilon_after(STEPS, DELTA), math.floor),
+        "proven": rounded_down(MANY.epsilon_after(STEPS, DELTA)),
     }
 
 
@@ -31,7 +29,7 @@ def _one_step() -> Numbers:
     """Compare the delta of one accepted step with that of one Gaussian."""
     one_gaussian = Selection(ONE.sigma, 0.0)  # accepts every proposal
     return vars(ONE) | {
-        "delta": outward(ONE.delta(0.5), math.floor),
+        "delta": rounded_down(ONE.delta(0.5)),
         "counted": short(one_gaussian.delta(0.5)),
     }
 
@@ -45,7 +43,7 @@ def _spent_on_data() -> Numbers:
         low = numbers.proven_epsilon(name, tau)
         high = numbers.proven_epsilon(name, (limit + 1) * tau)
         parts.append(
-            f"{name}: {outward(low, math.ceil)} for {tau:,} proposals, {outward(high, math.ceil)}"
+            f"{name}: {rounded_up(low)} for {tau:,} proposals, {rounded_up(high)}"
             f" for {tau:,} accepted steps with up to {limit} rejections before each"
         )
     return {"parts": "; ".join(parts)}

@@ -12,6 +12,7 @@ from functools import cache, partial
 
 import numpy as np
 
+from dpcore.papers.comparison import certified
 from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting, setting_of
 from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.records import OnTheWay, recorded
@@ -94,9 +95,7 @@ def acceptance(rise: FloatArray, tau: int) -> FloatArray:
 
 def proven_epsilon(name: str, steps: int) -> float:
     """Return a proven upper bound of epsilon after so many steps of Table 2's column."""
-    column = setting(name)
-    mechanism = Mechanism.constant(column.q, column.sigma, steps)
-    return ACCOUNTANTS[CERTIFIED].spent(mechanism, DELTA).value
+    return certified(PrintedClaim(setting(name).after(steps), DELTA)).value
 
 
 def saved_share(name: str, accuracy: str) -> float:
@@ -133,7 +132,7 @@ def _entries(name: str) -> tuple[Computed, ...]:
         Computed(
             **with_numbers(texts["table_2"], **numbers),
             setting=column,
-            claim=PrintedClaim(Mechanism.constant(q, sigma, tau), DELTA),
+            claim=PrintedClaim(column.after(tau), DELTA),
             ours=partial(theorem_1, q, sigma, tau),
             bound=True,
         ),
@@ -161,8 +160,9 @@ def _figure_3() -> tuple[Line, ...]:
     lines = [Line("Accepted steps, by Theorem 1", x, np.array(by_theorem))]
     # Proposals to each accepted step, and how many of them are rejected, fixed beforehand.
     for proposals, rejected in ((1, "none"), (2, "half"), (limit + 1, f"{limit} of {limit + 1}")):
-        every = Mechanism.constant(column.q, column.sigma, proposals * tau)
-        curve = ACCOUNTANTS[CERTIFIED].curve(every, proposals * steps, DELTA)
+        curve = ACCOUNTANTS[CERTIFIED].curve(
+            column.after(proposals * tau), proposals * steps, DELTA
+        )
         lines.append(Line(f"Certified, {rejected} rejected", x, curve.epsilon, CERTIFIED))
     return tuple(lines)
 
