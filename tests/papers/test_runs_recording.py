@@ -61,9 +61,7 @@ def accuracy_of(config: RunConfig) -> float:
     return next(event.accuracy for event in train(config) if isinstance(event, Finished))
 
 
-def test_the_first_seed_of_everything_comes_before_the_second_of_anything_and_short_runs_first() -> (
-    None
-):
+def test_all_first_seeds_come_before_any_second_one_and_short_runs_before_long_ones() -> None:
     found = [(job.config.seed, job.label) for job in jobs([DUMMY])]
     rates = ["Figure 1: rates"] * 2
     first = [(0, label) for label in ("Table 1: short", *rates, "Table 1: longer")]

@@ -43,9 +43,7 @@ def summed(q: float, sigma: float, order: int) -> Any:
         )
 
 
-def test_the_settings_are_those_of_the_source_in_whole_batches_and_spend_3_by_theorem_1_with_the_logarithm() -> (
-    None
-):
+def test_the_settings_are_those_of_the_source_and_spend_3_by_theorem_1() -> None:
     for name, anchor in zip(NAMES, golden.TRAMER_BONEH, strict=True):
         assert (setting(name).q, setting(name).sigma, whole_epochs(name)) == (
             anchor.q,
