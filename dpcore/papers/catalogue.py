@@ -4,15 +4,17 @@ from dpcore.papers import abadi, better_features, gaussian_dp, input_perturbatio
 from dpcore.papers.comparison import Comparison, compared
 from dpcore.papers.paper import Paper
 
-ORDER = (
-    pigdo.PAPER,
-    sa_dpsgd.PAPER,
-    abadi.PAPER,
-    input_perturbation.PAPER,
-    gaussian_dp.PAPER,
-    better_features.PAPER,
-)
-PAPERS = {each.id: each for each in ORDER}
+PAPERS = {
+    each.id: each
+    for each in (
+        pigdo.PAPER,
+        sa_dpsgd.PAPER,
+        abadi.PAPER,
+        input_perturbation.PAPER,
+        gaussian_dp.PAPER,
+        better_features.PAPER,
+    )
+}
 
 
 def comparisons(paper: Paper) -> tuple[Comparison, ...]:

@@ -86,8 +86,11 @@ def _figure_4() -> list[Trained]:
 
 def _of_table(name: str, row: PrivateRow) -> tuple[Trained, Trained]:
     """Return the accuracies of Table 2, 3 or 4 with privacy and without."""
-    quantity = "test RMSE" if name == "movielens" else "test accuracy, %"
-    within = HUNDREDTH if name == "movielens" else POINTS
+    quantity = "test accuracy, %"
+    within = POINTS
+    if name == "movielens":
+        quantity = "test RMSE"
+        within = HUNDREDTH
     ours = f"{row.differs} {TEXTS['ours']}"
     if name != "imdb":
         ours += ", and neither are the test rows"

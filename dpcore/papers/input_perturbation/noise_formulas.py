@@ -94,8 +94,7 @@ def private_slack(given: Learning) -> float:
 
 
 def own_noise(given: Learning) -> float:
-    """Return the standard deviation by equation (9) of the paper with c = 1, which guarantees
-    nothing.
+    """Return the standard deviation by equation (9) with c = 1, which guarantees nothing.
 
     >>> round(own_noise(Learning(699, 9, 9, 0.1, 1e-5, 100, 0.01)), 2)
     1.54

@@ -84,7 +84,7 @@ class Race:
 
     def in_words(self) -> str:
         """Return both accuracies with their seeds, and the printed ones if there are two."""
-        best = self.best.split(",")[0]
+        best = self.best.split(",")[0]  # the paper prints accuracies by method, not by network
         own_printed = self.printed.get(PIADAM)
         best_printed = self.printed.get(best)
         printed = ""

@@ -32,16 +32,16 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, plain, short
 
 FEW = 10  # steps, to compare with the many of Figure 4
+Q = FIGURE_4_SETTING.q
+SIGMA_4 = FIGURE_4_SETTING.sigma  # of Figure 4
 
 
 def _mma_and_moments() -> Numbers:
     """Compare MMA with the curve that the paper draws, after many steps and after few."""
-    q = FIGURE_4_SETTING.q
-    sigma = FIGURE_4_SETTING.sigma
     drawn = drawn_at_the_end()
     mma = epsilon_at_the_end("mma")
-    mma_of_few = claimed(q, sigma, FEW)
-    drawn_of_few = float(theorem_3.closed_form(3, q, sigma, FEW))
+    mma_of_few = claimed(Q, SIGMA_4, FEW)
+    drawn_of_few = float(theorem_3.closed_form(3, Q, SIGMA_4, FEW))
     return {
         "moments": at_most(epsilon_at_the_end("moments")),
         "rdp": at_most(epsilon_at_the_end("rdp")),
@@ -65,12 +65,10 @@ def _other_accountants() -> Numbers:
 
 def _logarithm() -> Numbers:
     """Compare MMA with and without its logarithm."""
-    q = FIGURE_4_SETTING.q
-    sigma = FIGURE_4_SETTING.sigma
-    kept = claimed(q, sigma, STEPS)
+    kept = claimed(Q, SIGMA_4, STEPS)
     return {
-        "gamma": short((q * theorem_3.own_order(q, sigma, STEPS) / sigma) ** 2),
-        "linear": nearest(float(theorem_3.closed_form(2, q, sigma, STEPS)), 6),
+        "gamma": short((Q * theorem_3.own_order(Q, SIGMA_4, STEPS) / SIGMA_4) ** 2),
+        "linear": nearest(float(theorem_3.closed_form(2, Q, SIGMA_4, STEPS)), 6),
         "kept": nearest(kept, 6),
         "drawn": short(drawn_at_the_end()),
         "mma": short(kept),
@@ -203,38 +201,32 @@ def first_failing_epoch() -> int:
     >>> first_failing_epoch()
     116
     """
-    q = FIGURE_4_SETTING.q
-    sigma = FIGURE_4_SETTING.sigma
     for epoch in range(1, STEPS):
-        if not theorem_3.conditions_hold(q, sigma, round(epoch / q), Lambda.OWN):
+        if not theorem_3.conditions_hold(Q, SIGMA_4, round(epoch / Q), Lambda.OWN):
             return epoch
     raise RuntimeError("The conditions of Theorem 3 hold in every epoch of Figure 4.")
 
 
 def _sum_of_bounds(sigma: float) -> str:
     """Write the sum of the bounds on the dropped term 3, over (q / sigma)^3."""
-    q = FIGURE_4_SETTING.q
-    return short(sum(theorem_3.dropped_bounds(q, sigma, 3)) / (q / sigma) ** 3)
+    return short(sum(theorem_3.dropped_bounds(Q, sigma, 3)) / (Q / sigma) ** 3)
 
 
 def _ratio_of_terms(sigma: float, t: int) -> str:
     """Write the largest bound on the term t over that on the next term."""
-    q = FIGURE_4_SETTING.q
-    own = theorem_3.dropped_bounds(q, sigma, t)[2]
-    following = theorem_3.dropped_bounds(q, sigma, t + 1)[2]
+    own = theorem_3.dropped_bounds(Q, sigma, t)[2]
+    following = theorem_3.dropped_bounds(Q, sigma, t + 1)[2]
     return short(own / following)
 
 
 def _of_remarks() -> dict[str, object]:
-    q = FIGURE_4_SETTING.q
-    sigma = FIGURE_4_SETTING.sigma
     order = 10
-    third = math.comb(order + 1, 3) * theorem_3.dropped_bounds(q, 1.0, 3)[2] / (q * order) ** 2
+    third = math.comb(order + 1, 3) * theorem_3.dropped_bounds(Q, 1.0, 3)[2] / (Q * order) ** 2
     wrong = [each for each in IMPROVEMENTS if each.because]
     names = [f"{each.printed} ({each.quantity.split(', %')[0]})" for each in wrong]
     return {
-        "least_order": nearest(theorem_3.least_order(q), 3),
-        "own_order": nearest(theorem_3.own_order(q, sigma, STEPS), 3),
+        "least_order": nearest(theorem_3.least_order(Q), 3),
+        "own_order": nearest(theorem_3.own_order(Q, SIGMA_4, STEPS), 3),
         "ratios": [_ratio_of_terms(1.0, 3), _ratio_of_terms(2.0, 3), _ratio_of_terms(2.0, 4)],
         "least_q": rounded_up(FAILS_FROM),
         "sums": [_sum_of_bounds(1.0), _sum_of_bounds(2.0)],
@@ -243,7 +235,7 @@ def _of_remarks() -> dict[str, object]:
         "first_failing": first_failing_epoch(),
         "restricted": RESTRICTED,
         "least": short(0.002 * STEPS / RESTRICTED),
-        "mma": short(theorem_3.claimed(q, sigma, STEPS)),
+        "mma": short(claimed(Q, SIGMA_4, STEPS)),
         "more": nearest(100 * (math.sqrt(MISCOUNTED) - 1), 2),
         "count": len(wrong),
         "all": len(IMPROVEMENTS),

@@ -28,6 +28,7 @@ COMMON: Values = {
     "delta": 1e-5,
 }
 EPOCHS = {8.0: 30.0, 4.0: 100.0, 2.0: 260.0}  # sigma -> epochs in section 5.2
+LONG = 2500.0  # epochs, which epsilon ends early
 AT_FIRST = 1.25  # factor of EXP's initial noise over that of the others
 TEXTS = WORDS["runs"]
 METHODS = WORDS["methods"]
@@ -47,8 +48,8 @@ def run(data: str, method: str, sigma: float) -> RunConfig:
     return config_of(COMMON, WORDS["data"][data], METHODS[method]["run"], noise)
 
 
-def stopped(config: RunConfig, epsilon: float, epochs: float = 2500.0) -> RunConfig:
-    """Return the run until MMA reaches epsilon, which is by default long before its epochs end."""
+def stopped(config: RunConfig, epsilon: float, epochs: float) -> RunConfig:
+    """Return the run until MMA reaches epsilon, which is to be before its epochs end."""
     return replace(config, stop_epsilon=epsilon, stop_accountant="mma", epochs=epochs)
 
 
@@ -203,15 +204,14 @@ def _figure_6a(method: str) -> Sweep:
     texts = _texts("adppl" if method == "ADPPL" else "epsilon", method=method)
     config = run("MNIST", method, SIGMA)
     first = texts["values"][0]
-    if method == "EXP":  # its noise falls
-        return sweep(stopped(config, first, epochs=1000.0), **texts)
-    return sweep(stopped(config, first), **texts)
+    longest = 1000.0 if method == "EXP" else LONG  # EXP's noise falls
+    return sweep(stopped(config, first, longest), **texts)
 
 
 def _figure_6b(epsilon: float) -> Sweep:
     """Return accuracy against delta."""
     config = run("MNIST", PIADAM, SIGMA)
-    return sweep(stopped(config, epsilon), **_texts("delta", epsilon=epsilon))
+    return sweep(stopped(config, epsilon, LONG), **_texts("delta", epsilon=epsilon))
 
 
 def _figure_7(setting: str) -> list[Sweep]:
@@ -220,7 +220,7 @@ def _figure_7(setting: str) -> list[Sweep]:
     for method in THREE:
         config = run("MNIST", name_of(method, "as written"), SIGMA)
         if setting in ("batch", "sigma"):
-            config = stopped(config, BUDGET)
+            config = stopped(config, BUDGET, LONG)
         sweeps.append(sweep(config, **_texts(setting, method=method)))
     return sweeps
 

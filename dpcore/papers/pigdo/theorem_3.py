@@ -76,11 +76,10 @@ def dropped_bounds(q: float, sigma: float, t: int) -> tuple[float, float, float]
     """
     spread = sigma**t * math.prod(range(t - 1, 0, -2))  # sigma^t (t - 1)!!
     outer = (2 * q) ** t / (2 * (1 - q) ** (t - 1) * sigma ** (2 * t))
-    return (
-        outer * (spread + 1),
-        q**t / ((1 - q) ** t * sigma ** (2 * t)),
-        outer * math.exp((t * t - t) / (2 * sigma**2)) * (spread + t**t),
-    )
+    bound_14 = outer * (spread + 1)
+    bound_16 = q**t / ((1 - q) ** t * sigma ** (2 * t))
+    bound_27 = outer * math.exp((t * t - t) / (2 * sigma**2)) * (spread + t**t)
+    return bound_14, bound_16, bound_27
 
 
 def dominant_from(delta: float) -> float:
