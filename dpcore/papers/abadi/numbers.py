@@ -206,3 +206,4 @@ def _logged(epsilon: float, printed: str) -> Computed:
 
 
 LOG_ENTRIES = tuple(_logged(epsilon, printed) for epsilon, printed in LOG.items())
+ENTRIES = (*SLIDE_ENTRIES, *LOG_ENTRIES)
