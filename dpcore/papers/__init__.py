@@ -1,3 +1,1 @@
-"""The papers recomputed: their numbers beside ours, their figures drawn again, and what holds of
-their claims.
-"""
+"""Papers recomputed: their numbers beside ours, their figures, and what holds of their claims."""

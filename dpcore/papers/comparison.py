@@ -1,8 +1,5 @@
-"""Their number beside ours, with a verdict: reproduced, different for a reason, or refuted by a
-proof.
-"""
+"""A printed number compared with ours: reproduced, different for a reason, or refuted."""
 
-import math
 import statistics
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,9 +7,10 @@ from functools import lru_cache
 
 from dpcore.papers.entry import ROUNDING, Computed, Entry, PrintedClaim, Trained
 from dpcore.papers.records import Recorded, expected_seconds, recorded
+from dpcore.papers.words import rounded_down, rounded_up
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Reading
-from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.report.numbers import nearest
 from dpcore.runs.expected import duration
 from dpcore.training.plan import plan
 
@@ -41,37 +39,42 @@ class Comparison:
 
     @property
     def ours_text(self) -> str:
-        """Our number in writing: a proven bound rounded up, an accuracy with its spread; "" without
-        a run.
+        """Our number in writing: a proven bound rounded up, an accuracy with its spread.
+
+        Empty without a run.
         """
         if self.ours is None:
             return ""
+        digits = self.entry.digits
         if isinstance(self.entry, Computed) and self.entry.bound:
-            return outward(self.ours, math.ceil, self.entry.digits)
-        spread = self.record.spread if self.record else None
-        return nearest(self.ours, self.entry.digits) + (
-            "" if spread is None else f" ± {spread:.2f}"
-        )
+            return rounded_up(self.ours, digits)
+        number = nearest(self.ours, digits)
+        if self.record is None or self.record.spread is None:
+            return number
+        return f"{number} ± {self.record.spread:.2f}"
 
     @property
     def lower_text(self) -> str:
-        """The proven lower bound in writing, rounded down; "" if the entry claims no epsilon."""
-        return "" if self.lower is None else outward(self.lower, math.floor, self.entry.digits)
+        """The proven lower bound in writing, rounded down; empty if no epsilon is claimed."""
+        return "" if self.lower is None else rounded_down(self.lower, self.entry.digits)
 
 
 def compared(paper: str, entry: Entry) -> Comparison:
     """Compare an entry with our computation, or with its recorded runs."""
     if isinstance(entry, Trained):
-        return _of_runs(paper, entry)
+        return _with_runs(paper, entry)
     assert isinstance(entry, Computed)
+    return _with_computation(paper, entry)
+
+
+def _with_computation(paper: str, entry: Computed) -> Comparison:
     ours = entry.ours()
     close = abs(ours - entry.theirs) <= entry.tolerance
     lower = None if entry.claim is None else certified_lower(entry.claim)
     # A number that was rounded down is no false one.
     if lower is not None and entry.theirs + entry.half_unit < lower:
-        return Comparison(
-            paper, entry, ours, lower, Outcome.REFUTED, _refutation(entry, lower, close)
-        )
+        why = _refutation(entry, lower, close)
+        return Comparison(paper, entry, ours, lower, Outcome.REFUTED, why)
     if close:
         return Comparison(paper, entry, ours, lower, Outcome.REPRODUCED, entry.note)
     return Comparison(paper, entry, ours, lower, Outcome.DIFFERS, entry.because)
@@ -89,66 +92,80 @@ def certified(claim: PrintedClaim) -> Reading:
 
 
 def _refutation(entry: Computed, lower: float, close: bool) -> str:
-    proven = f"the true epsilon is at least {outward(lower, math.floor, entry.digits)}."
-    found = (
-        "The formula does give this number, but"
-        if close
-        else "As a promise of privacy it is false:"
-    )
-    return " ".join(
-        filter(None, (f"{found} {proven}", entry.because if not close else "", entry.note))
-    )
+    proven = f"the true epsilon is at least {rounded_down(lower, entry.digits)}."
+    if close:
+        found = f"The formula does give this number, but {proven}"
+        return _sentences(found, entry.note)
+    false = f"As a promise of privacy it is false: {proven}"
+    return _sentences(false, entry.because, entry.note)
 
 
-def _of_runs(paper: str, entry: Trained) -> Comparison:
+def _sentences(*parts: str) -> str:
+    """Join those that are not empty."""
+    return " ".join(part for part in parts if part)
+
+
+def _with_runs(paper: str, entry: Trained) -> Comparison:
     record = recorded(paper, entry.config)
     if record is None:
-        seconds = expected_seconds(entry.config)  # None without similar runs on record
-        unknown = entry.note or "Nobody has timed its training."
-        why = f"Its training takes about {duration(seconds)}." if seconds else unknown
+        why = _expected_time(entry)
         return Comparison(paper, entry, None, None, Outcome.UNTRAINED, why)
     close = abs(record.mean - entry.theirs) <= entry.tolerance
     outcome = Outcome.REPRODUCED if close else Outcome.DIFFERS
-    caveats = (
-        entry.because
-        if close or not entry.because
-        else f"Possible reasons, untested: {entry.because}"
-    )
-    other = record.data.note if record.data.name != entry.config.dataset else ""
-    why = " ".join(
-        filter(None, (_beside(entry, record), other, caveats, entry.note, _free(entry, record)))
+    reasons = entry.because
+    if reasons and not close:
+        reasons = f"Possible reasons, untested: {reasons}"
+    stands_in = record.data.name != entry.config.dataset
+    why = _sentences(
+        _difference(entry, record),
+        record.data.note if stands_in else "",
+        reasons,
+        entry.note,
+        _cost_of_accepted(entry, record),
     )
     return Comparison(paper, entry, record.mean, None, outcome, why, record)
 
 
-def _beside(entry: Trained, record: Recorded) -> str:
-    """Say how far ours is off, and how many seeds are recorded if more are wanted; maybe nothing."""
-    off, seeds = record.mean - entry.theirs, len(record.runs)
-    unit = "" if record.runs[0].rmse is not None else " points"
-    size = nearest(abs(off), 2)
-    said = (
-        f"Ours is {size}{unit} {'higher' if off > 0 else 'lower'}"
-        if abs(off) > ROUNDING * abs(entry.theirs)
-        else ""
-    )
-    if seeds >= entry.seeds:
-        return f"{said}." if said else ""
-    return f"{said or 'Ours is the same'}, with {seeds} of {entry.seeds} seeds."
+def _expected_time(entry: Trained) -> str:
+    seconds = expected_seconds(entry.config)
+    if seconds:
+        return f"Its training takes about {duration(seconds)}."
+    return entry.note or "Nobody has timed its training."
 
 
-def _free(entry: Trained, record: Recorded) -> str:
-    """Say what the accepted steps of simulated annealing alone would cost, as its paper charges; ""
-    without them.
+def _difference(entry: Trained, record: Recorded) -> str:
+    """Say how far ours is off, and how many seeds are missing; empty if there is nothing to say."""
+    off = record.mean - entry.theirs
+    differs = abs(off) > ROUNDING * abs(entry.theirs)
+    all_seeds = len(record.runs) >= entry.seeds
+    if all_seeds and not differs:
+        return ""
+    said = "Ours is the same"
+    if differs:
+        size = nearest(abs(off), 2)
+        unit = " points" if record.runs[0].rmse is None else ""
+        direction = "higher" if off > 0 else "lower"
+        said = f"Ours is {size}{unit} {direction}"
+    if all_seeds:
+        return f"{said}."
+    return f"{said}, with {len(record.runs)} of {entry.seeds} seeds."
+
+
+def _cost_of_accepted(entry: Trained, record: Recorded) -> str:
+    """Say what the accepted steps of simulated annealing alone would cost, as its paper charges.
+
+    Empty for other runs.
     """
     accepted = [run.accepted for run in record.runs if run.accepted]
     if not accepted or record.epsilon is None:
         return ""
-    steps, count = plan(entry.config).steps, round(statistics.fmean(accepted))
-    mechanism = plan(entry.config).claimed(count)
+    count = round(statistics.fmean(accepted))
+    planned = plan(entry.config)
+    mechanism = planned.claimed(count)
     assert mechanism
     claimed = certified(PrintedClaim(mechanism, entry.config.delta)).value
     return (
-        f"Of {steps:,} proposals {count:,} were accepted. Charged alone they would cost epsilon"
-        f" {nearest(claimed, 3)}, without a proof; all proposals cost at most"
-        f" {outward(record.epsilon, math.ceil)}."
+        f"Of {planned.steps:,} proposals {count:,} were accepted. Charged alone they would cost"
+        f" epsilon {nearest(claimed, 3)}, without a proof; all proposals cost at most"
+        f" {rounded_up(record.epsilon)}."
     )

@@ -1,9 +1,9 @@
-"""A number that a paper prints at one place, and the computation or training run that gives ours."""
+"""A printed number, and the computation or training run that gives ours."""
 
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -47,9 +47,11 @@ class PrintedSetting:
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism of its steps, rounded up."""
-        return Recipe(self.schedule, self.rate, 0).mechanism(
-            self.q, self.sigma, math.ceil(self.steps - 1e-9)
-        )
+        return self.after(math.ceil(self.steps - 1e-9))
+
+    def after(self, steps: int) -> Mechanism:
+        """Return the mechanism of so many steps."""
+        return Recipe(self.schedule, self.rate, 0).mechanism(self.q, self.sigma, steps)
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,10 @@ class Entry:
     def tolerance(self) -> float:
         """Largest difference from the printed number that counts as reproduced.
 
-        >>> round(Entry("Table 1", "epsilon", "0.83").tolerance, 6), Entry("", "", "1.2e-5").tolerance < 6e-7
-        (0.005, True)
+        >>> round(Entry("Table 1", "epsilon", "0.83").tolerance, 6)
+        0.005
+        >>> Entry("", "", "1.2e-5").tolerance < 6e-7
+        True
         """
         return self.half_unit if self.within is None else self.within
 
@@ -108,7 +112,8 @@ class Entry:
         >>> Entry("Table 1", "epsilon", "0.83").digits, Entry("Table 1", "epsilon", "31.12").digits
         (3, 5)
         """
-        return max(DIGITS, len(Decimal(self._number).as_tuple().digits) + 1)
+        theirs = Decimal(self._number).as_tuple().digits
+        return max(DIGITS, len(theirs) + 1)
 
     @property
     def _number(self) -> str:
@@ -144,41 +149,58 @@ def accuracy(
     config: RunConfig,
     because: str = "",
     seeds: int = 1,
-    **more: Any,
+    *,
+    within: float | None = None,
+    note: str = "",
+    watched: bool = False,
 ) -> Trained:
     """Return a printed test accuracy with the setting that opens its run on the other pages.
 
     By default ours may differ by one point, or by half a point with several seeds.
     """
-    more = {"within": POINTS if seeds == 1 else FEWER_POINTS} | more
+    if within is None:
+        within = POINTS if seeds == 1 else FEWER_POINTS
     return Trained(
         place,
         quantity,
         printed,
         because,
+        note=note,
         setting=setting_of(config),
+        within=within,
         config=config,
         seeds=seeds,
-        **more,
+        watched=watched,
     )
 
 
 def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:
     """Return the run without clipping and noise; settings without effect get their defaults."""
     bare = replace(config, private=False, **changed)
-    return replace(bare, **{name: SETTINGS[name].default for name in idle(bare)})
+    defaults = {name: SETTINGS[name].default for name in idle(bare)}
+    return replace(bare, **defaults)
 
 
 def setting_of(config: RunConfig) -> PrintedSetting | None:
-    """Return a run's settings for the controls; None for one without noise, or whose length epsilon
-    decides.
+    """Return a run's settings for the controls.
+
+    None for a run without noise, and for one that ends at an epsilon.
 
     >>> setting_of(RunConfig(sigma=2.0, batch=100)).mechanism.steps
     500
     """
-    if not (config.private and config.sigma) or config.stop_epsilon:
+    noisy = config.private and config.sigma
+    if not noisy or config.stop_epsilon:
         return None
-    shared = {
-        each.name: getattr(config, each.name) for each in fields(PrintedSetting) if each.name != "n"
-    }
-    return PrintedSetting(n=config.examples, **shared)
+    return PrintedSetting(
+        n=config.examples,
+        batch=config.batch,
+        sigma=config.sigma,
+        epochs=config.epochs,
+        clip_norm=config.clip_norm,
+        optimizer=config.optimizer,
+        delta=config.delta,
+        schedule=config.schedule,
+        rate=config.rate,
+        dataset=config.dataset,
+    )

@@ -20,27 +20,30 @@ def epsilon_lines(
     steps: IntArray,
     delta: float,
     name: str = "",
-) -> tuple[Line, ...]:
-    """Return epsilon after each number of steps (n,), drawn at x (n,); both bounds of the certified
-    accountant.
+) -> list[Line]:
+    """Return epsilon after each number of steps (n,), drawn at x (n,).
+
+    The certified accountant has a second line, its lower bound.
     """
-    return _lines(accountant, x, ACCOUNTANTS[accountant].curve(mechanism, steps, delta), name)
+    curve = ACCOUNTANTS[accountant].curve(mechanism, steps, delta)
+    return _lines(accountant, x, curve, name)
 
 
-def profile_lines(accountant: str, mechanism: Mechanism, deltas: FloatArray) -> tuple[Line, ...]:
-    """Return epsilon after the whole mechanism at each delta; both bounds of the certified
-    accountant.
+def profile_lines(accountant: str, mechanism: Mechanism, deltas: FloatArray) -> list[Line]:
+    """Return epsilon after the whole mechanism at each delta.
+
+    The certified accountant has a second line, its lower bound.
     """
-    return _lines(accountant, deltas, ACCOUNTANTS[accountant].profile(mechanism, deltas), "")
+    curve = ACCOUNTANTS[accountant].profile(mechanism, deltas)
+    return _lines(accountant, deltas, curve, "")
 
 
-def _lines(accountant: str, x: FloatArray, curve: Curve, name: str) -> tuple[Line, ...]:
-    own = Line(name or ACCOUNTANTS[accountant].title, x, curve.epsilon, accountant)
-    return (
-        (own,)
-        if curve.lower is None
-        else (own, Line(LOWER, x, curve.lower, accountant, lower=True))
-    )
+def _lines(accountant: str, x: FloatArray, curve: Curve, name: str) -> list[Line]:
+    title = name or ACCOUNTANTS[accountant].title
+    lines = [Line(title, x, curve.epsilon, accountant)]
+    if curve.lower is not None:
+        lines.append(Line(LOWER, x, curve.lower, accountant, lower=True))
+    return lines
 
 
 def tradeoff_line(name: str, f: Tradeoff, accountant: str = "") -> Line:

@@ -39,12 +39,12 @@ class Ladder:
     @property
     def runs(self) -> tuple[tuple[str, RunConfig], ...]:
         """Every run with its name, those without privacy last."""
-        private = [
-            (f"{rung.name}, epsilon {epsilon:g}", config)
-            for rung in self.rungs
-            for epsilon, config in rung.configs
-        ]
-        return (*private, *((f"{rung.name}, without privacy", rung.plain) for rung in self.rungs))
+        private = []
+        for rung in self.rungs:
+            for epsilon, config in rung.configs:
+                private.append((f"{rung.name}, epsilon {epsilon:g}", config))
+        plain = [(f"{rung.name}, without privacy", rung.plain) for rung in self.rungs]
+        return (*private, *plain)
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure that compares places of the noise: it prints no values, but the comparison can be
-    made here.
-    """
+    """A figure that compares places of the noise; it prints no values, and can be drawn here."""
 
     place: str  # "Figure 4 (a, d)"
     title: str

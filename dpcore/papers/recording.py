@@ -14,6 +14,7 @@ import argparse
 import datetime
 import fcntl
 import hashlib
+import math
 import platform
 import statistics
 import time
@@ -21,7 +22,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import dpcore
 from dpcore.data.catalogue import available
@@ -33,6 +33,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.record import cost_of, state_directory
 from dpcore.training.checkpoint_header import label_of
 from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Finished, Stepped
 from dpcore.training.plan import plan
 
 COURSE = 40  # tests of a run that a figure shows
@@ -68,42 +69,48 @@ def jobs(
     """
     found = []
     for paper in papers:
-        wanted = [
-            (f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained
-        ]
+        wanted = _printed_runs(paper)
         if not printed:
-            wanted += [
-                (f"{each.place}: {each.title}", config, 1)
-                for each in paper.sweeps
-                for config in each.configs
-            ]
-            wanted += [
-                (f"{each.place}: {name}", run, SEEDS)
-                for each in paper.ladders
-                for name, run in each.runs
-            ]
+            wanted += _figure_runs(paper)
         watched = [each.config for each in paper.trained if each.watched]
         for label, config, count in wanted:
-            if only.lower() in label.lower():
-                every = [
-                    replace(records.trainable(config), seed=seed)
-                    for seed in range(min(count, seeds))
-                ]
-                found += [Job(paper.id, label, each, config in watched) for each in every]
+            if only.lower() not in label.lower():
+                continue
+            here = records.trainable(config)
+            for seed in range(min(count, seeds)):
+                seeded = replace(here, seed=seed)
+                found.append(Job(paper.id, label, seeded, config in watched))
     return sorted(found, key=lambda job: (job.config.seed, job.length))
+
+
+def _printed_runs(paper: Paper) -> list[tuple[str, RunConfig, int]]:
+    """Return label, run and number of seeds of each printed accuracy."""
+    return [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
+
+
+def _figure_runs(paper: Paper) -> list[tuple[str, RunConfig, int]]:
+    """Return label, run and number of seeds of each point of the paper's figures."""
+    found = []
+    for sweep in paper.sweeps:
+        label = f"{sweep.place}: {sweep.title}"
+        found += [(label, config, 1) for config in sweep.configs]
+    for ladder in paper.ladders:
+        for name, config in ladder.runs:
+            found.append((f"{ladder.place}: {name}", config, SEEDS))
+    return found
 
 
 def perform(
     job: Job, deadline: float = float("inf"), clock: Callable[[], float] = time.monotonic
 ) -> bool:
-    """Train the run and record it; if the deadline ends it first, record how long it would take,
-    and return False.
+    """Train the run and record it, and return True.
+
+    If the deadline ends it first, record how long it would take, and return False.
     """
-    from dpcore.training.events import Evaluated, Finished, Stepped
     from dpcore.training.loop import train
 
     path = checkpoint_of(job)
-    behind = label_of(path) if path.exists() else None
+    checkpoint = label_of(path) if path.exists() else None
     events = train(job.config, file=path)
     course: list[records.OnTheWay] = []
     accepted = None
@@ -115,14 +122,11 @@ def perform(
         elif isinstance(event, Evaluated):
             course.append(records.OnTheWay(event.step, event.accuracy, accepted))
         elif isinstance(event, Finished):
-            share = 1 - (behind.step if behind else 0) / event.step  # of the steps taken here
-            figures = (event.accuracy, event.accepted, event.rmse, event.averaged_accuracy)
-            watched = job.watched and not behind  # tests before a checkpoint are lost
-            assert job.config.seed is not None
-            run = records.Seeded(
-                job.config.seed, *figures, course=thinned(course) if watched else ()
-            )
-            record(job, run, event.seconds / share)
+            complete = checkpoint is None  # tests before a checkpoint are lost
+            kept_course = thinned(course) if job.watched and complete else ()
+            steps_before = checkpoint.step if checkpoint else 0
+            share = 1 - steps_before / event.step  # of the steps taken here
+            record(job, _results(job, event, kept_course), event.seconds / share)
         elif clock() > deadline:
             events.close()
             if paces:
@@ -132,38 +136,55 @@ def perform(
     return True
 
 
+def _results(job: Job, end: Finished, course: tuple[records.OnTheWay, ...]) -> records.Seeded:
+    assert job.config.seed is not None
+    return records.Seeded(
+        seed=job.config.seed,
+        accuracy=end.accuracy,
+        accepted=end.accepted,
+        rmse=end.rmse,
+        averaged=end.averaged_accuracy,
+        course=course,
+    )
+
+
 def thinned(course: list[records.OnTheWay]) -> tuple[records.OnTheWay, ...]:
     """Select at most `COURSE` tests of a run, evenly spaced, with the last one."""
-    every = max(1, -(-len(course) // COURSE))
-    return tuple(course[::-1][::every][::-1])
+    every = max(1, math.ceil(len(course) / COURSE))
+    last_first = course[::-1][::every]
+    return tuple(reversed(last_first))
 
 
 def record(job: Job, run: records.Seeded | None, seconds: float) -> None:
     """Add a run to its paper's records; without one, its seconds, unless these are known."""
     epsilon = certified(job.config)  # slow, so before the records are read
-    with _turn(job.paper):
+    name = records.named(job.config)
+    with _locked(job.paper):
         records.records_of.cache_clear()  # another process may have written
         known = dict(records.records_of(job.paper))
-        before = known.get(records.named(job.config))
+        before = known.get(name)
+        if run is None and before:
+            return
         runs = before.runs if before else ()
         if run:
-            seconds = (seconds + (before.seconds if before else 0.0) * len(runs)) / (len(runs) + 1)
+            seconds_before = before.seconds if before else 0.0
+            seconds = (seconds + seconds_before * len(runs)) / (len(runs) + 1)
             runs = (*runs, run)
-        elif before:
-            return
-        known[records.named(job.config)] = records.Recorded(
+        device, versions = _where(job.config)
+        known[name] = records.Recorded(
             settings=records.kept(job.config),
             runs=tuple(sorted(runs, key=lambda each: each.seed)),
             epsilon=epsilon,
             date=datetime.date.today().isoformat(),
+            device=device,
+            versions=versions,
             seconds=float(f"{seconds:.3g}"),
-            **_where(job.config),
         )
         records.written(job.paper, known)
 
 
 @contextmanager
-def _turn(paper: str) -> Iterator[None]:
+def _locked(paper: str) -> Iterator[None]:
     """Lock the paper's records against other processes."""
     path = state_directory() / "recordings" / f"{paper}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,18 +196,20 @@ def _turn(paper: str) -> Iterator[None]:
 def certified(config: RunConfig) -> float | None:
     """Return the certified epsilon of a run at its delta; None without privacy."""
     mechanism = plan(config).mechanism
-    return ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value if mechanism else None
+    if mechanism is None:
+        return None
+    return ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value
 
 
 def checkpoint_of(job: Job) -> Path:
     """Return the checkpoint's path, which exists until the run is done."""
-    name = hashlib.sha256(
-        f"{job.paper} {records.named(job.config)} {job.config.seed}".encode()
-    ).hexdigest()[:16]
-    return state_directory() / "recordings" / f"{name}.pt"
+    run = f"{job.paper} {records.named(job.config)} {job.config.seed}"
+    digest = hashlib.sha256(run.encode()).hexdigest()
+    return state_directory() / "recordings" / f"{digest[:16]}.pt"
 
 
-def _where(config: RunConfig) -> dict[str, Any]:
+def _where(config: RunConfig) -> tuple[str, dict[str, str]]:
+    """Return the device, with the number of threads on a processor, and the versions."""
     import torch
 
     from dpcore.training.randomness.random_words import machine_of
@@ -194,74 +217,86 @@ def _where(config: RunConfig) -> dict[str, Any]:
 
     device = device_of(config.device)
     machine = machine_of(device, torch.get_num_threads())
+    name = machine["device"]
+    if device.type == "cpu":
+        threads = machine["threads"]
+        name += ", 1 thread" if threads == "1" else f", {threads} threads"
     versions = {
         "python": platform.python_version(),
         "torch": machine["torch"],
         "dpcore": dpcore.__version__,
     }
-    threads = ", 1 thread" if machine["threads"] == "1" else f", {machine['threads']} threads"
-    return {
-        "device": machine["device"] + (threads if device.type == "cpu" else ""),
-        "versions": versions,
-    }
+    return name, versions
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Train and record the missing runs, and print them."""
-    made = argparse.ArgumentParser(
+    asked = _parser().parse_args(arguments)
+    deadline = time.monotonic() + 60 * asked.minutes
+    papers = [PAPERS[asked.paper]] if asked.paper else list(PAPERS.values())
+    every = jobs(papers, asked.seeds, asked.only, printed=asked.missing)
+    left = [job for job in every if not job.done]
+    if left:
+        print(time_of(left), flush=True)
+    for job in left:
+        late = time.monotonic() > deadline
+        if not late and not job.done:  # two labels may share a run
+            _train_and_print(job, deadline)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
         prog="python -m dpcore.papers.recording", description=str(__doc__).split("\n\n")[0]
     )
-    made.add_argument(
+    parser.add_argument(
         "--missing",
         action="store_true",
         help="runs whose accuracy a paper prints, not those of figures",
     )
-    made.add_argument("--paper", choices=PAPERS, help="this paper only")
-    made.add_argument(
+    parser.add_argument("--paper", choices=PAPERS, help="this paper only")
+    parser.add_argument(
         "--seeds",
         type=int,
         default=SEEDS,
         help=f"seeds at most, for claims that need several: {SEEDS}",
     )
-    made.add_argument(
+    parser.add_argument(
         "--only", default="", metavar="TEXT", help="runs with this text in their place or quantity"
     )
-    made.add_argument(
+    parser.add_argument(
         "--minutes",
         type=float,
         default=float("inf"),
         help="stop after so long; the next call resumes",
     )
-    asked = made.parse_args(arguments)
-    deadline = time.monotonic() + 60 * asked.minutes
-    papers = [PAPERS[asked.paper]] if asked.paper else list(PAPERS.values())
-    left = [
-        job for job in jobs(papers, asked.seeds, asked.only, printed=asked.missing) if not job.done
-    ]
-    if left:
-        print(time_of(left), flush=True)
-    for job in left:
-        name = f"{job.paper}, {job.label}, seed {job.config.seed}"
-        if job.done or time.monotonic() > deadline:  # two labels may share a run
-            continue
-        if job.config.source not in available(job.config.dataset):
-            print(f"{name}: no {job.config.source} {job.config.dataset} here", flush=True)
-            continue
-        seconds = records.expected_seconds(job.config)
-        expected = f"about {duration(seconds)}" if seconds else "time unknown"
-        print(f"{name}: {plan(job.config).steps} steps, {expected} ...", flush=True)
-        print(f"  {outcome(job, deadline)}", flush=True)
+    return parser
+
+
+def _train_and_print(job: Job, deadline: float) -> None:
+    """Train a run if its data are here; print what comes, and its outcome."""
+    name = f"{job.paper}, {job.label}, seed {job.config.seed}"
+    if job.config.source not in available(job.config.dataset):
+        print(f"{name}: no {job.config.source} {job.config.dataset} here", flush=True)
+        return
+    seconds = records.expected_seconds(job.config)
+    expected = f"about {duration(seconds)}" if seconds else "time unknown"
+    print(f"{name}: {plan(job.config).steps} steps, {expected} ...", flush=True)
+    print(f"  {outcome(job, deadline)}", flush=True)
 
 
 def time_of(left: list[Job]) -> str:
     """Return the expected time of runs, in a sentence."""
-    known = [seconds for job in left if (seconds := records.expected_seconds(job.config))]
-    unknown = len(left) - len(known)
-    said = [
-        f"about {duration(sum(known))}" if known else "",
-        f"{unknown} of unknown time" if unknown else "",
-    ]
-    return f"{len(left)} to train: {' and '.join(filter(None, said))}."
+    known = []
+    for job in left:
+        seconds = records.expected_seconds(job.config)
+        if seconds:
+            known.append(seconds)
+    parts = []
+    if known:
+        parts.append(f"about {duration(sum(known))}")
+    if len(known) < len(left):
+        parts.append(f"{len(left) - len(known)} of unknown time")
+    return f"{len(left)} to train: {' and '.join(parts)}."
 
 
 def outcome(job: Job, deadline: float) -> str:

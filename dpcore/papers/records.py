@@ -45,7 +45,9 @@ class Seeded:
         """
         if self.rmse is not None:
             return self.rmse
-        return 100 * (self.accuracy if self.averaged is None else self.averaged)
+        if self.averaged is not None:
+            return 100 * self.averaged
+        return 100 * self.accuracy
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class Recorded:
     @property
     def data(self) -> Dataset:
         """The data set of the runs, maybe one that stands in for the paper's."""
-        return DATASETS[RunConfig(**self.settings).dataset]
+        config = RunConfig(**self.settings)
+        return DATASETS[config.dataset]
 
     @property
     def mean(self) -> float:
@@ -73,17 +76,22 @@ class Recorded:
     @property
     def seeds(self) -> str:
         """The number of runs, as "1 seed"."""
-        return "1 seed" if len(self.runs) == 1 else f"{len(self.runs)} seeds"
+        count = len(self.runs)
+        return "1 seed" if count == 1 else f"{count} seeds"
 
     @property
     def where(self) -> str:
         """The device and the torch of the newest run."""
-        return f"{self.device}, torch {self.versions.get('torch', 'unknown').partition('+')[0]}"
+        torch = self.versions.get("torch", "unknown")
+        release, _, _build = torch.partition("+")
+        return f"{self.device}, torch {release}"
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation over seeds, of accuracies in percentage points; None for one seed."""
-        return statistics.stdev(run.score for run in self.runs) if len(self.runs) > 1 else None
+        """The standard deviation over seeds, in the unit of the mean; None for one seed."""
+        if len(self.runs) < 2:
+            return None
+        return statistics.stdev(run.score for run in self.runs)
 
 
 def named(config: RunConfig) -> str:
@@ -97,9 +105,10 @@ def named(config: RunConfig) -> str:
 
 def kept(config: RunConfig) -> dict[str, Any]:
     """Return the settings of a configuration that a record keeps."""
-    return {
-        name: value for name, value in config.chosen().items() if name not in ("seed", "device")
-    }
+    settings = config.chosen()
+    settings.pop("seed", None)
+    settings.pop("device", None)
+    return settings
 
 
 def path_of(paper: str) -> Path:
@@ -110,42 +119,45 @@ def path_of(paper: str) -> Path:
 @cache
 def records_of(paper: str) -> dict[str, Recorded]:
     """Read the records of a paper, by the name of their configuration."""
-    if not path_of(paper).exists():
+    path = path_of(paper)
+    if not path.exists():
         return {}
     found = {}
-    for each in json.loads(path_of(paper).read_text(encoding="utf-8")):
-        runs = [
-            run | {"course": tuple(OnTheWay(*test) for test in run.get("course", ()))}
-            for run in each.pop("runs")
-        ]
-        found[json.dumps(each["settings"], sort_keys=True)] = Recorded(
-            runs=tuple(Seeded(**run) for run in runs), **each
-        )
+    for fields in json.loads(path.read_text(encoding="utf-8")):
+        name = json.dumps(fields["settings"], sort_keys=True)
+        fields["runs"] = tuple(_seeded(run) for run in fields["runs"])
+        found[name] = Recorded(**fields)
     return found
 
 
+def _seeded(fields: dict[str, Any]) -> Seeded:
+    """Read the results of one seed from JSON."""
+    fields["course"] = tuple(OnTheWay(*test) for test in fields.get("course", ()))
+    return Seeded(**fields)
+
+
 def recorded(paper: str, config: RunConfig) -> Recorded | None:
-    """Return the record of a configuration, or of one on data that stand in for its own; None
-    without any.
+    """Return the record of a configuration, or of one on data that stand in for its own.
+
+    None without any.
     """
-    others = [
-        each.name for each in DATASETS.shipped.values() if each.stands_in_for == config.dataset
-    ]
-    every = (config, *(replace(config, dataset=name) for name in others))
-    found = (records_of(paper).get(named(each)) for each in every)
-    return next((record for record in found if record and record.runs), None)
+    shipped = DATASETS.shipped.values()
+    others = [each.name for each in shipped if each.stands_in_for == config.dataset]
+    for dataset in (config.dataset, *others):
+        record = records_of(paper).get(named(replace(config, dataset=dataset)))
+        if record and record.runs:
+            return record
+    return None
 
 
 def trainable(config: RunConfig) -> RunConfig:
-    """Return the configuration, on the data set that stands in for its own if that is missing here."""
+    """Return the configuration on data that are here: its own, or those that stand in for them."""
     other = stand_in(config.dataset)
     return replace(config, dataset=other.name) if other else config
 
 
 def expected_seconds(config: RunConfig) -> float | None:
-    """Return the seconds of a run, from those recorded for the same network, shape of data and
-    features; else None.
-    """
+    """Return the seconds of a run by the recorded runs of its kind; None without any."""
     pace = _paces().get(_kind(config))
     return pace and pace * cost_of(config)
 
@@ -157,17 +169,20 @@ def _paces() -> dict[tuple[Any, ...], float]:
     for file in FOLDER.glob("[0-9]*.json"):
         for record in records_of(file.stem).values():
             config = RunConfig(**record.settings)
-            seen.setdefault(_kind(config), []).append(record.seconds / cost_of(config))
+            pace = record.seconds / cost_of(config)
+            seen.setdefault(_kind(config), []).append(pace)
     return {kind: statistics.median(paces) for kind, paces in seen.items()}
 
 
 def _kind(config: RunConfig) -> tuple[Any, ...]:
+    """Return what decides the time per example: shape of the data, network, features, privacy."""
     return DATASETS[config.dataset].shape, config.model, config.features, config.private
 
 
 def written(paper: str, records: dict[str, Recorded]) -> None:
     """Write the records of a paper, ordered by name: the whole file or none."""
-    text = json.dumps([_listed(records[name]) for name in sorted(records)], indent=1)
+    listed = [_listed(records[name]) for name in sorted(records)]
+    text = json.dumps(listed, indent=1)
     with whole_file(path_of(paper), shared=True) as file:
         file.write(f"{text}\n".encode())
     records_of.cache_clear()

@@ -1,6 +1,4 @@
-"""Paper 002 against oracles that share no code with the package, and what its entries and figures
-say.
-"""
+"""Paper 002 against oracles that share no code with the package, and its entries and figures."""
 
 import math
 
@@ -53,12 +51,12 @@ def test_the_two_epsilons_of_the_slides_follow_from_their_formulas():
 
 
 def test_the_codes_log_is_the_tail_bound_of_twenty_calls_and_of_dp_pca_and_not_of_ten():
-    parts = integrated(0.01, 4.0), integrated(1.0, 7.0)
+    of_call = integrated(0.01, 4.0)
+    of_pca = integrated(1.0, 7.0)
+    orders = np.arange(2, 34)
     for epsilon, printed in LOG.items():
-        bound, of_ten = (
-            reference.delta_classic(calls * parts[0] + parts[1], np.arange(2, 34), epsilon)
-            for calls in (20, 10)
-        )
+        bound = reference.delta_classic(20 * of_call + of_pca, orders, epsilon)
+        of_ten = reference.delta_classic(10 * of_call + of_pca, orders, epsilon)
         assert logged_delta(epsilon) == pytest.approx(bound, rel=1e-9, abs=0), epsilon
         assert logged_delta(epsilon) == pytest.approx(float(printed), rel=2e-5, abs=0), epsilon
         assert of_ten < 0.999 * float(printed)
@@ -67,42 +65,42 @@ def test_the_codes_log_is_the_tail_bound_of_twenty_calls_and_of_dp_pca_and_not_o
 
 
 def test_only_the_digit_that_the_code_rounds_wrong_differs_and_says_why():
-    found = [
-        compared("002", each) for each in LOG_ENTRIES if each.place == "Reference code, README"
-    ]
-    assert [each.outcome for each in found].count(Outcome.DIFFERS) == 1
-    (off,) = [each for each in found if each.outcome is Outcome.DIFFERS]
+    compared_entries = [compared("002", each) for each in LOG_ENTRIES]
+    (off,) = [each for each in compared_entries if each.outcome is Outcome.DIFFERS]
     assert off.entry.theirs == 8.2242e-24
     assert "1.6 to 4.8 millionths" in off.why
     total = 20 * integrated(0.01, 4.0) + integrated(1.0, 7.0)
-    ours = [math.exp(total[31] - 32 * epsilon) for epsilon in (2.0, 8.0)]
-    least, most = math.log(8.22415e-24 / ours[0]), math.log(3.39275e-107 / ours[1])
+    at_2 = math.exp(total[31] - 32 * 2.0)
+    at_8 = math.exp(total[31] - 32 * 8.0)
+    least = math.log(8.22415e-24 / at_2)
+    most = math.log(3.39275e-107 / at_8)
     assert excess() == pytest.approx((least, most), rel=1e-3)
 
 
 def test_the_epochs_that_the_code_affords_are_the_last_within_epsilon():
     for (sigma, pca_sigma, epsilon), epochs in zip(NOISE, AFFORDED, strict=True):
-        step, first = integrated(0.01, sigma), integrated(1.0, pca_sigma)
+        step = integrated(0.01, sigma)
+        first = integrated(1.0, pca_sigma)
         for calls, most in zip((1, 2), epochs, strict=True):
             assert coded_epochs(sigma, pca_sigma, epsilon, 1e-5, calls) == most
-            within, beyond = (spent(100 * calls * (most + more) * step + first) for more in (0, 1))
+            within = spent(100 * calls * most * step + first)
+            beyond = spent(100 * calls * (most + 1) * step + first)
             assert within <= epsilon < beyond
 
 
-def test_the_finding_tells_of_these_epochs_and_of_certified_ones_that_keep_epsilon_and_a_hundredth_more_does_not():
-    said = [int(each) for each in told("002", "Noise (8, 16)")]
-    assert said[6:] == [*(once for once, _ in AFFORDED), *(twice for _, twice in AFFORDED)]
-    for most, layers, (sigma, pca_sigma, epsilon) in zip(
-        said[:6], (1, 1, 1, 2, 2, 2), NOISE * 2, strict=True
-    ):
-        within, beyond = (
-            reference.exact_epsilon(
-                (1.0, pca_sigma, 1), (0.01, sigma / math.sqrt(layers), int(100 * most * share))
-            )
-            for share in (1.0, 1.02)
-        )
-        assert within <= epsilon * (1 + 2e-4)  # the library's mesh is that coarse
-        assert beyond > epsilon
+def test_the_finding_tells_the_most_epochs_that_keep_epsilon():
+    counts = [int(each) for each in told("002", "Noise (8, 16)")]
+    one_call = [once for once, _ in AFFORDED]
+    two_calls = [twice for _, twice in AFFORDED]
+    assert counts[6:] == one_call + two_calls
+    layers_of_count = (1, 1, 1, 2, 2, 2)
+    for most, layers, noise in zip(counts[:6], layers_of_count, NOISE * 2, strict=True):
+        pca = (1.0, noise.pca_sigma, 1)
+        sigma = noise.sigma / math.sqrt(layers)
+        within = reference.exact_epsilon(pca, (0.01, sigma, 100 * most))
+        beyond = reference.exact_epsilon(pca, (0.01, sigma, 102 * most))
+        assert within <= noise.epsilon * (1 + 2e-4)  # the library's mesh is that coarse
+        assert beyond > noise.epsilon
 
 
 def test_nothing_is_afforded_where_dp_pca_alone_costs_more_and_no_more_than_is_looked_at():

@@ -1,6 +1,4 @@
-"""Each number in the findings on the accounting of papers 000, 002 and 004 is that of an oracle,
-bounds on its side.
-"""
+"""Numbers in the findings on the accounting of papers 000, 002 and 004 against oracles."""
 
 import itertools
 import math
@@ -17,7 +15,8 @@ from tests import reference
 from tests.golden import EXPERIMENTS, FIGURE_4
 from tests.reference import exact_epsilon, theorem_3
 
-LOG, Q_004 = math.log(1e5), 256 / 60_000
+LOG = math.log(1e5)
+Q_004 = 256 / 60_000
 # What is rounded to the nearest, or the ends between which it lies.
 Expected = float | tuple[float, float]
 # Delta at the worst promises, by dp-accounting and a closed form. The second is 0.717: it is looked
@@ -64,38 +63,32 @@ def by_limit(q: float, sigma: float, epochs: float, delta: float = 1e-5) -> floa
 
 
 def test_what_is_said_of_accountants_in_paper_000() -> None:
-    mma, drawn, moments = (
-        theorem_3(0.01, 2.0, 40_000, 1e-5),
-        0.015 * math.sqrt(40_000 * LOG),
-        by_moments(4e4, 0.01, 2),
-    )
-    rdp, few = FIGURE_4[-1][4], theorem_3(0.01, 2.0, 10, 1e-5) / (0.015 * math.sqrt(10 * LOG))
+    mma = theorem_3(0.01, 2.0, 40_000, 1e-5)
+    drawn = 0.015 * math.sqrt(40_000 * LOG)
+    moments = by_moments(4e4, 0.01, 2)
+    rdp = FIGURE_4[-1][4]
+    few = theorem_3(0.01, 2.0, 10, 1e-5) / (0.015 * math.sqrt(10 * LOG))
     bounds = map(at_most, (moments, rdp, exact_epsilon((0.01, 2.0, 40_000))))
     check(told("000", "MMA bounds"), drawn, mma, *bounds, 3, 1, mma / drawn, 2, 3, few, 10)
-    check(
-        told("000", "popular"),
-        4,
-        *(math.floor(100 * (mma / each - 1)) for each in (rdp, moments)),
-        5.2,
-    )
-    gamma, linear = (0.01 * LOG / mma) ** 2, 0.01 * math.sqrt(40_000 * LOG)
+    above_rdp = math.floor(100 * (mma / rdp - 1))
+    above_moments = math.floor(100 * (mma / moments - 1))
+    check(told("000", "popular"), 4, above_rdp, above_moments, 5.2)
+    gamma = (0.01 * LOG / mma) ** 2
+    linear = 0.01 * math.sqrt(40_000 * LOG)
     check(told("000", "log(1 + gamma)"), 2, 2, 2, gamma, 1, linear, mma, drawn, mma, 2, 3, 1)
-    one, other = (reference.log_moment(0.01, 1.0, order) for order in (-10, 11))
+    one = reference.log_moment(0.01, 1.0, -10)
+    other = reference.log_moment(0.01, 1.0, 11)
     check(told("000", "The proof of Theorem 3"), 0.01, 1, 10, one, math.log1p(0.01), other)
-    quoted = (
-        (
-            theorem_3(0.01, sigma, 100 * epochs, 1e-5),
-            sigma,
-            epochs,
-            said,
-            at_most(exact_epsilon((0.01, sigma, 100 * epochs))),
-        )
-        for sigma, epochs, said in ((2, 260, 5.47), (4, 100, 3.39), (8, 30, 1.86))
-    )
-    check(told("000", "5.47, 3.39"), 2, *itertools.chain(*quoted))
+    quoted: list[Expected] = []
+    for sigma, epochs, printed in ((2, 260, 5.47), (4, 100, 3.39), (8, 30, 1.86)):
+        right = theorem_3(0.01, sigma, 100 * epochs, 1e-5)
+        proven = exact_epsilon((0.01, sigma, 100 * epochs))
+        quoted += [right, sigma, epochs, printed, at_most(proven)]
+    check(told("000", "5.47, 3.39"), 2, *quoted)
     at_2 = [theorem_3(0.01, 2.0, steps, 1e-5) for steps in (26_000, 10_000, 3000)]
     assert at_2 == pytest.approx([5.47, 3.39, 1.86], abs=6e-3), "all were read off at sigma = 2"
-    halved, whole = (exact_epsilon((0.01, sigma, 10_000)) for sigma in (2.0, 4.0))
+    halved = exact_epsilon((0.01, 2.0, 10_000))
+    whole = exact_epsilon((0.01, 4.0, 10_000))
     check(told("000", "sigma C protects"), 2, 4, 2, 100, at_least(halved), at_most(whole))
 
 
@@ -142,23 +135,15 @@ def test_as_many_settings_refute_theorem_3_as_are_said_to_and_the_worst_by_as_mu
 
 
 def test_what_is_said_of_epsilons_in_paper_002() -> None:
-    alone, printed = (
-        math.sqrt(2 * math.log(250 / 1e-5)) / 4,
-        reference.published_strong(0.01, 4.0, 10_000, 1e-5),
-    )
+    alone = math.sqrt(2 * math.log(250 / 1e-5)) / 4
+    printed = reference.published_strong(0.01, 4.0, 10_000, 1e-5)
     exact = brentq(lambda value: reference.gaussian_delta(value, 1 / 4) - 1e-5 / 200, 0.1, 9)
     # Kairouz, Oh and Viswanath 2015, Theorem 3.5, half of delta for each.
     each = math.log1p(0.01 * math.expm1(exact))
     proven = 10_000 * each * math.tanh(each / 2) + 100 * each * math.sqrt(2 * math.log(2e5))
-    bounds = map(at_most, (exact_epsilon((0.01, 4.0, 10_000)), proven))
-    check(
-        told("002", "9.34 by"),
-        by_moments(10_000, 0.01, 4.0),
-        next(bounds),
-        printed,
-        alone,
-        next(bounds),
-    )
+    certified = at_most(exact_epsilon((0.01, 4.0, 10_000)))
+    moments = by_moments(10_000, 0.01, 4.0)
+    check(told("002", "9.34 by"), moments, certified, printed, alone, at_most(proven))
     layers = 4 / math.sqrt(2)
     joint = exact_epsilon((1.0, 7.0, 1), (0.01, layers, 10_000))
     check(
@@ -168,8 +153,13 @@ def test_what_is_said_of_epsilons_in_paper_002() -> None:
     )
 
 
+def spent_in_004(epochs: float, sigma: float) -> float:
+    return exact_epsilon((Q_004, sigma, math.floor(epochs / Q_004)))
+
+
 def test_what_is_said_of_the_central_limit_and_of_less_noise_in_paper_004() -> None:
-    gaps, gains = [], []
+    gaps = []
+    gains = []
     for row in EXPERIMENTS:
         q = row.batch / row.examples
         exact = exact_epsilon(
@@ -185,26 +175,24 @@ def test_what_is_said_of_the_central_limit_and_of_less_noise_in_paper_004() -> N
         math.floor(100 * max(gaps)),
         math.floor(-100 * min(gaps)),
     )
-    check(
-        told("004", "wastes privacy"),
-        *(math.floor(100 * each(gains)) for each in (min, max)),
-        below,
-        9,
-    )
-    spent = lambda epochs, sigma: exact_epsilon((Q_004, sigma, math.floor(epochs / Q_004)))  # noqa: E731
+    least = math.floor(100 * min(gains))
+    most = math.floor(100 * max(gains))
+    check(told("004", "wastes privacy"), least, most, below, 9)
     promised = {each: by_moments(each / Q_004, Q_004, 1.3, finer=5) for each in (13, 14, 20)}
-    sigma = brentq(lambda sigma: spent(20, sigma) - promised[20], 1.06, 1.12, xtol=1e-3)
-    check(told("004", "spends no more"), 1.06, at_least(spent(20, 1.06)), 1.3, at_most(sigma))
-    assert spent(13, 1.06) <= promised[13]
+    sigma = brentq(lambda sigma: spent_in_004(20, sigma) - promised[20], 1.06, 1.12, xtol=1e-3)
+    check(
+        told("004", "spends no more"), 1.06, at_least(spent_in_004(20, 1.06)), 1.3, at_most(sigma)
+    )
+    assert spent_in_004(13, 1.06) <= promised[13]
     check(
         told("004", "before epoch 20"),
         13,
         14,
         1.06,
-        at_least(spent(14, 1.06)),
+        at_least(spent_in_004(14, 1.06)),
         at_most(promised[14]),
         1.3,
     )
-    at_18, at_19, at_26 = (by_limit(Q_004, 0.638, epochs) for epochs in (18, 19, 26))
-    assert at_18 < 4 < at_19
+    assert by_limit(Q_004, 0.638, 18) < 4 < by_limit(Q_004, 0.638, 19)
+    at_26 = by_limit(Q_004, 0.638, 26)
     assert f"epsilon {at_26:.2f}; epsilon 4 is passed after epoch 18" in TEXTS["too_early"]

@@ -1,6 +1,4 @@
-"""Paper 003's table of noises: each formula as it is printed, and the noise that keeps what is
-promised.
-"""
+"""Paper 003's table: each formula as it is printed, and the noise that keeps the promise."""
 
 import math
 from dataclasses import replace
@@ -115,14 +113,9 @@ def test_the_exact_gaussian_mechanism_has_the_known_noise() -> None:
 
 def test_the_derived_constants_are_those_of_the_methods_that_are_run() -> None:
     task = Task("logistic", GIVEN.n, GIVEN.d, GIVEN.delta, GIVEN.steps, None, GIVEN.convexity, 1.0)
-    gradient, output, paper = (
-        ROW[key].private_noise or ROW[key].noise
-        for key in (
-            ("Wang et al. 2017, gradient descent", "gradient"),
-            ("Zhang et al. 2017", "output"),
-            ("The paper's method", "input"),
-        )
-    )
+    gradient = ROW["Wang et al. 2017, gradient descent", "gradient"].private_noise
+    output = ROW["Zhang et al. 2017", "output"].private_noise
+    paper = ROW["The paper's method", "input"].noise
     assert gradient is not None
     assert output is not None
     assert paper is not None
@@ -136,9 +129,8 @@ def test_the_derived_constants_are_those_of_the_methods_that_are_run() -> None:
 
 
 def test_the_rates_of_chaudhuri_pay_for_a_row_that_is_replaced() -> None:
-    output, objective = (
-        ROW["Chaudhuri et al. 2011", place].private_noise for place in ("output", "objective")
-    )
+    output = ROW["Chaudhuri et al. 2011", "output"].private_noise
+    objective = ROW["Chaudhuri et al. 2011", "objective"].private_noise
     assert output is not None
     assert objective is not None
     # Times how far the minimiser moves.
@@ -146,16 +138,12 @@ def test_the_rates_of_chaudhuri_pay_for_a_row_that_is_replaced() -> None:
     assert objective(GIVEN) * 2 == pytest.approx(slack(GIVEN))  # times how far the gradient moves
 
 
-def test_the_constant_of_kifer_pays_half_of_epsilon_for_a_row_added_but_not_for_one_replaced() -> (
-    None
-):
+def test_the_constant_of_kifer_pays_half_of_epsilon_only_for_a_row_that_is_added() -> None:
     private = ROW["Kifer et al. 2012", "objective"].private_noise
     assert private is not None
-    assert (
-        gaussian_delta(EPS / 2, 1 / private(GIVEN))
-        <= DELTA
-        < gaussian_delta(EPS / 2, 2 / private(GIVEN))
-    )
+    added = gaussian_delta(EPS / 2, 1 / private(GIVEN))
+    replaced = gaussian_delta(EPS / 2, 2 / private(GIVEN))
+    assert added <= DELTA < replaced
     assert gaussian_delta(EPS / 2, 1 / (0.6 * private(GIVEN))) > DELTA
     assert "one row added or removed" in ROW["Kifer et al. 2012", "objective"].constant
 
@@ -175,22 +163,28 @@ def test_noise_that_keeps_a_promise_is_rounded_to_the_safe_side() -> None:
 @pytest.mark.parametrize(
     ("key", "inside", "outside", "why"),
     [
-        (("Kifer et al. 2012", "objective"), {"n": 500, "convexity": 0.0101, "epsilon": 0.1},
-         {"n": 500, "convexity": 0.0099, "epsilon": 0.1}, "the sum's convexity is 4.95, below 5.00"),
-        (("Bassily et al. 2014", "gradient"), {"delta": 0.1, "epsilon": 3.03},
-         {"delta": 0.1, "epsilon": 3.04}, "epsilon is above 3.03"),
+        (
+            ("Kifer et al. 2012", "objective"),
+            {"n": 500, "convexity": 0.0101, "epsilon": 0.1},
+            {"n": 500, "convexity": 0.0099, "epsilon": 0.1},
+            "the sum's convexity is 4.95, below 5.00",
+        ),
+        (
+            ("Bassily et al. 2014", "gradient"),
+            {"delta": 0.1, "epsilon": 3.03},
+            {"delta": 0.1, "epsilon": 3.04},
+            "epsilon is above 3.03",
+        ),
     ],
-)  # fmt: skip
+)
 def test_no_noise_keeps_epsilon_where_the_theorem_does_not_cover_it(
     key: tuple[str, str], inside: dict[str, float], outside: dict[str, float], why: str
 ) -> None:
     column = CALCULATOR.columns.index("Noise that keeps epsilon")
-    assert float(ROW[key].cells(replace(GIVEN, **inside))[column].split(";")[0]) > 0
-    assert (
-        ROW[key]
-        .cells(replace(GIVEN, **outside))[column]
-        .startswith(f"none here, since {why}: constant ")
-    )
+    covered = ROW[key].cells(replace(GIVEN, **inside))[column]
+    uncovered = ROW[key].cells(replace(GIVEN, **outside))[column]
+    assert float(covered.split(";")[0]) > 0
+    assert uncovered.startswith(f"none here, since {why}: constant ")
 
 
 def test_where_epsilon_is_too_small_for_objective_perturbation_the_table_says_so() -> None:

@@ -114,9 +114,12 @@ def recording(
 
 
 def test_piadam_surpasses_or_roughly_equals_the_best_rival_or_does_not(monkeypatch) -> None:
-    for rival, verdict, counts in (
-        (91.0, "Yes", "ahead in 1"), (92.4, "Yes", "at most) in 1"), (92.6, "Not everywhere", "behind in 1"),
-    ):  # fmt: skip
+    outcomes = (
+        (91.0, "Yes", "ahead in 1"),
+        (92.4, "Yes", "at most) in 1"),
+        (92.6, "Not everywhere", "behind in 1"),
+    )
+    for rival, verdict, counts in outcomes:
         accuracies_of = {"PIAdam, as coded": [91.9, 92.1], "DP-SGD": [rival], "EXP": [50.0]}
         recording(
             monkeypatch, {("MNIST", name, 8.0): found for name, found in accuracies_of.items()}
@@ -193,9 +196,7 @@ def test_each_counterexample_meets_the_conditions_as_they_are_printed(which: Lam
             assert each.sigma / (each.q * own) > 10
 
 
-def test_the_proofs_own_condition_holds_from_1158_steps_on_and_is_refuted_up_to_the_last_epsilon() -> (
-    None
-):
+def test_the_proofs_condition_holds_from_1158_steps_on_and_is_refuted_to_the_last() -> None:
     """1157.04 = ln(1e5) / ln(1.01); the condition on epsilon holds below 1000 ln(1e5) = 11,513
     steps.
     """
@@ -312,9 +313,7 @@ def test_the_map_refutes_the_theorem_at_sigma_1_and_never_below() -> None:
     assert text.endswith("all conditions met")
 
 
-def test_the_proofs_bounds_on_what_it_drops_are_those_of_its_parts_and_do_not_shrink_as_it_says() -> (
-    None
-):
+def test_the_proofs_bounds_on_dropped_parts_hold_and_do_not_shrink_as_it_says() -> None:
     """(27) is at least the integral (17) that it bounds, and at sigma 1 it grows from t = 3 to t =
     4.
     """
@@ -330,9 +329,7 @@ def test_the_proofs_bounds_on_what_it_drops_are_those_of_its_parts_and_do_not_sh
     assert grows == pytest.approx([0.2759, 13.229], rel=1e-3)
 
 
-def test_the_proofs_condition_and_the_one_it_should_have_had_on_epsilon_exclude_each_other() -> (
-    None
-):
+def test_the_proofs_condition_and_the_one_that_it_needs_exclude_each_other() -> None:
     last = theorem_3.dominant_from(DELTA)
     for steps in (1000, 1157, 1158, 5000):
         epsilon, order = theorem_3.claimed(0.01, 2.0, steps), theorem_3.own_order(0.01, 2.0, steps)

@@ -1,6 +1,4 @@
-"""Training settings of the papers' accuracies, at the privacy that the paper prints, and their
-records.
-"""
+"""Training settings of the papers' accuracies, their printed privacy, and their records."""
 
 import datetime
 import json
@@ -34,21 +32,20 @@ def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say_and_opens_what
     paper: str,
 ) -> None:
     for entry in PAPERS[paper].trained:
-        config, name = entry.config, f"{entry.place} {entry.quantity}"
+        config = entry.config
+        name = f"{entry.place} {entry.quantity}"
         assert plan(config).steps > 0, name
         assert (plan(config).mechanism is not None) == config.private, name
         assert config.source == "full", name
-        assert [idle_one for idle_one in idle(config) if idle_one in config.chosen()] == [], name
+        assert not set(idle(config)) & set(config.chosen()), name
         assert (50 < entry.theirs < 100) == (config.dataset != "movielens"), name
         assert entry.because, name
         assert (entry.setting is None) == (not config.private or config.stop_epsilon > 0), name
         # Whose relevances are a release of their own.
         if entry.setting and config.optimizer != "adppl":
             assert entry.setting.mechanism == plan(config).mechanism, name
-            assert (entry.setting.dataset, entry.setting.clip_norm) == (
-                config.dataset,
-                config.clip_norm,
-            ), name
+            assert entry.setting.dataset == config.dataset, name
+            assert entry.setting.clip_norm == config.clip_norm, name
 
 
 def test_the_columns_of_paper_001_spend_epsilon_3_by_the_classic_conversion() -> None:
@@ -62,12 +59,9 @@ def test_a_run_that_stops_at_a_printed_epsilon_spends_it() -> None:
     stopped = [entry for _, entry in TRAINED if entry.config.stop_epsilon]
     for entry in stopped:
         config = entry.config
-        assert epsilon_of(entry, config.stop_accountant) == pytest.approx(
-            config.stop_epsilon, rel=0.01
-        ), entry.quantity
-        assert plan(config).steps < config.steps_of_epochs, (
-            "its epochs end it before its epsilon does"
-        )
+        spent = epsilon_of(entry, config.stop_accountant)
+        assert spent == pytest.approx(config.stop_epsilon, rel=0.01), entry.quantity
+        assert plan(config).steps < config.steps_of_epochs, "its epochs end it before its epsilon"
 
 
 def test_exponential_decay_spends_what_the_constant_noise_level_spends() -> None:
@@ -116,9 +110,8 @@ def test_a_record_says_what_was_trained_when_where_and_at_what_epsilon(paper: st
             assert record.epsilon is None, name
         else:
             last = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, config.delta).last
-            assert record.epsilon == pytest.approx(last.value, rel=0.005), (
-                name
-            )  # later versions may prove a little less
+            # Later versions may prove a little less.
+            assert record.epsilon == pytest.approx(last.value, rel=0.005), name
         assert len({run.seed for run in record.runs}) == len(record.runs), name
         for run in record.runs:
             assert 0.1 < run.accuracy < 1, name
@@ -131,19 +124,13 @@ def test_a_record_says_what_was_trained_when_where_and_at_what_epsilon(paper: st
 
 
 def test_what_accepted_steps_alone_would_cost_is_told_beside_what_all_of_them_cost() -> None:
-    """4,297 proposals of paper 001's MNIST column cost 2.48 to 2.49, those that were accepted alone
-    less.
-    """
+    """The 4,297 proposals of paper 001 on MNIST cost 2.48 to 2.49, accepted ones alone less."""
     entry = next(each for each in PAPERS["001"].trained if each.config.acceptance == "sa")
     found = compared("001", entry)
     assert found.record
     accepted = round(statistics.fmean(run.accepted or 0 for run in found.record.runs))
-    q, sigma = entry.config.q, entry.config.sigma
-    alone = (
-        ACCOUNTANTS[CERTIFIED]
-        .curve(Mechanism.constant(q, sigma, accepted), accepted, 1e-5)
-        .last.value
-    )
+    mechanism = Mechanism.constant(entry.config.q, entry.config.sigma, accepted)
+    alone = ACCOUNTANTS[CERTIFIED].curve(mechanism, accepted, 1e-5).last.value
     assert f"Of 4,297 proposals {accepted:,} were accepted" in found.why
     assert f"would cost epsilon {alone:.3g}, without a proof" in found.why
     assert "all proposals cost at most 2.49" in found.why

@@ -61,9 +61,7 @@ def accuracy_of(config: RunConfig) -> float:
     return next(event.accuracy for event in train(config) if isinstance(event, Finished))
 
 
-def test_the_first_seed_of_everything_comes_before_the_second_of_anything_and_short_runs_first() -> (
-    None
-):
+def test_all_first_seeds_come_before_any_second_one_and_short_runs_before_long_ones() -> None:
     found = [(job.config.seed, job.label) for job in jobs([DUMMY])]
     rates = ["Figure 1: rates"] * 2
     first = [(0, label) for label in ("Table 1: short", *rates, "Table 1: longer")]
@@ -123,7 +121,7 @@ def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(
 def test_records_that_are_written_beside_one_another_are_all_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    turn, others = recording._turn, [2, 1]
+    turn, others = recording._locked, [2, 1]
 
     @contextmanager
     def after_others(paper: str) -> Iterator[None]:
@@ -139,7 +137,7 @@ def test_records_that_are_written_beside_one_another_are_all_kept(
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
 
-    monkeypatch.setattr(recording, "_turn", after_others)
+    monkeypatch.setattr(recording, "_locked", after_others)
     recording.record(job_of(SMALL), Seeded(0, 0.5), 1.0)
     found = recorded("999", SMALL)
     assert found

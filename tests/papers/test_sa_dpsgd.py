@@ -14,7 +14,7 @@ from dp_accounting.rdp import RdpAccountant
 from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
 from dpcore.papers.records import OnTheWay, Recorded, Seeded
-from dpcore.papers.sa_dpsgd import numbers
+from dpcore.papers.sa_dpsgd import figures
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
 from dpcore.papers.sa_dpsgd.numbers import (
     NAMES,
@@ -43,9 +43,7 @@ def summed(q: float, sigma: float, order: int) -> Any:
         )
 
 
-def test_the_settings_are_those_of_the_source_in_whole_batches_and_spend_3_by_theorem_1_with_the_logarithm() -> (
-    None
-):
+def test_the_settings_are_those_of_the_source_and_spend_3_by_theorem_1() -> None:
     for name, anchor in zip(NAMES, golden.TRAMER_BONEH, strict=True):
         assert (setting(name).q, setting(name).sigma, whole_epochs(name)) == (
             anchor.q,
@@ -111,8 +109,8 @@ def test_accuracy_is_drawn_against_what_all_proposals_cost_and_against_the_accep
 ) -> None:
     course = (OnTheWay(100, 0.5, 60), OnTheWay(200, 0.7, 110), OnTheWay(300, 0.8, 110))
     record = Recorded({}, (Seeded(1, 0.8, 110, course=course),), 1.0, "2026-11-25", "cpu", {}, 1.0)
-    monkeypatch.setattr(numbers, "recorded", lambda paper, config: record)
-    lines = {line.name: line for line in numbers.accuracy_lines("MNIST")}
+    monkeypatch.setattr(figures, "recorded", lambda paper, config: record)
+    lines = {line.name: line for line in figures.accuracy_lines("MNIST")}
     assert set(lines) == {*METHODS, "SA-DPSGD, accepted steps alone"}
     every, alone, tanh = (
         lines[name] for name in ("SA-DPSGD", "SA-DPSGD, accepted steps alone", "DP-SGD (tanh)")

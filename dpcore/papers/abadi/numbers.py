@@ -1,11 +1,9 @@
-"""Epsilons and deltas of paper 002 and of the log of its code, and the epochs that an epsilon
-affords.
-"""
+"""Epsilons and deltas of paper 002 and of its code's log, and the epochs that epsilons afford."""
 
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -44,43 +42,47 @@ def printed_strong(q: float, sigma: float, steps: FloatArray | int, delta: float
 
 
 def one_step(q: float, sigma: float, steps: FloatArray | int, delta: float) -> FloatArray:
-    """Return epsilon of one step without sampling, when the q T steps that sample an example share
-    half of delta.
+    """Return epsilon of one step without sampling.
+
+    The q T steps that sample an example share half of delta.
     """
     return np.sqrt(2 * np.log(1.25 * 2 * steps * q / delta)) / sigma
 
 
 def with_pca(sigma: float, pca_sigma: float, steps: int, layers: int = 1) -> Mechanism:
-    """Return the mechanism of DP-PCA on all data, then the steps, each with so many layers clipped
-    separately.
+    """Return the mechanism of DP-PCA on all data, then of steps with separately clipped layers.
 
     The layers of one lot are one Gaussian: together they move by C sqrt(layers), with noise sigma C
     on each.
     """
-    return Mechanism(
-        (Release(1.0, pca_sigma), Release(SETTING.q, sigma / math.sqrt(layers), steps))
-    )
+    pca = Release(1.0, pca_sigma)
+    training = Release(SETTING.q, sigma / math.sqrt(layers), steps)
+    return Mechanism((pca, training))
 
 
 def coded_moments(sigma: float, pca_sigma: float, calls: int) -> FloatArray:
-    """Return log-moments (32,) as the reference code adds them: of DP-PCA, and of each call for a
-    layer of a lot.
+    """Return log-moments (32,) as the reference code adds them.
+
+    They are those of DP-PCA, and of each call for a layer of a lot.
 
     Source: tensorflow/models, research/differential_privacy/privacy_accountant/tf/accountant.py.
     """
     per_call = renyi.binomial_log_moments(SETTING.q, sigma)[: ORDERS.size]
-    return calls * per_call + renyi.binomial_log_moments(1.0, pca_sigma)[: ORDERS.size]
+    of_pca = renyi.binomial_log_moments(1.0, pca_sigma)[: ORDERS.size]
+    return calls * per_call + of_pca
 
 
 def logged_delta(epsilon: float) -> float:
-    """Return delta after ten lots as the reference code's README logs it: sigma 4, DP-PCA of sigma
-    7, two calls a lot.
+    """Return delta after ten lots as the reference code's README logs it.
+
+    Sigma is 4, that of DP-PCA 7, and each lot has two calls.
 
     >>> round(logged_delta(0.5), 7)
     0.0029139
     """
     total = coded_moments(SETTING.sigma, 7.0, LAYERS * LOTS)
-    return math.exp(min(0.0, float(np.min(total - (ORDERS - 1) * epsilon))))
+    least = float(np.min(total - (ORDERS - 1) * epsilon))
+    return math.exp(min(0.0, least))
 
 
 @lru_cache(maxsize=256)
@@ -102,64 +104,72 @@ def coded_epochs(sigma: float, pca_sigma: float, epsilon: float, delta: float, c
 def certified_epochs(
     sigma: float, pca_sigma: float, epsilon: float, delta: float, layers: int
 ) -> int:
-    """Return the most epochs of 100 lots with a proven epsilon at most this large, DP-PCA included."""
+    """Return the most epochs of 100 lots whose proven epsilon, with DP-PCA, is at most this."""
 
-    def most_of(epochs: IntArray) -> int:
+    def affordable(epochs: IntArray) -> int:
+        """Count those that epsilon pays for."""
         mechanism = with_pca(sigma, pca_sigma, 100 * int(epochs[-1]), layers)
         upper = ACCOUNTANTS[CERTIFIED].curve(mechanism, 1 + 100 * epochs, delta).epsilon
         return int(np.searchsorted(upper, epsilon, side="right"))
 
     grid = np.unique(np.geomspace(1, MAX_EPOCHS, 80).astype(np.int64))
-    place = most_of(grid)
-    if place in (0, grid.size):
-        return 0 if place == 0 else MAX_EPOCHS
+    place = affordable(grid)
+    if place == 0:
+        return 0
+    if place == grid.size:
+        return MAX_EPOCHS
     first = int(grid[place - 1])
-    return first - 1 + max(1, most_of(np.arange(first, grid[place])))
+    between = np.arange(first, grid[place])
+    return first - 1 + max(1, affordable(between))
 
 
 def _afforded(values: Mapping[str, float]) -> TextRows:
     delta = values["delta"]
     check.delta(delta=delta)
-    return tuple(
-        (
-            f"sigma {sigma:g}, PCA {pca_sigma:g}",
-            f"{epsilon:g}",
-            *(
-                f"{coded_epochs(sigma, pca_sigma, epsilon, delta, calls):,}"
-                for calls in (1, LAYERS)
-            ),
-            *(
-                f"{certified_epochs(sigma, pca_sigma, epsilon, delta, layers):,}"
-                for layers in (1, LAYERS)
-            ),
-        )
-        for sigma, pca_sigma, epsilon in NOISE
-    )
+    rows = []
+    for noise in NOISE:
+        sigma, pca_sigma, epsilon = noise
+        counts = [
+            coded_epochs(sigma, pca_sigma, epsilon, delta, 1),
+            coded_epochs(sigma, pca_sigma, epsilon, delta, LAYERS),
+            certified_epochs(sigma, pca_sigma, epsilon, delta, 1),
+            certified_epochs(sigma, pca_sigma, epsilon, delta, LAYERS),
+        ]
+        rows.append((noise.title, f"{epsilon:g}", *(f"{count:,}" for count in counts)))
+    return tuple(rows)
 
 
 AFFORDED = calculator(with_numbers(WORDS["calculator"], arxiv=ARXIV, epochs=MAX_EPOCHS), _afforded)
 STEPS = CLAIM.mechanism.steps
-TEXTS = {name: with_numbers(entry, steps=STEPS) for name, entry in WORDS["entries"].items()}
+
+
+def _by_moments() -> float:
+    return ACCOUNTANTS["moments"].spent(CLAIM.mechanism, CLAIM.delta).value
+
+
+def _by_strong() -> float:
+    return float(printed_strong(SETTING.q, SETTING.sigma, STEPS, CLAIM.delta))
+
+
 SLIDE_ENTRIES = (  # the two epsilons that they compare
     Computed(
-        **TEXTS["moments"],
+        **with_numbers(WORDS["entries"]["moments"], steps=STEPS),
         claim=CLAIM,
         setting=SETTING,
         bound=True,
-        ours=lambda: ACCOUNTANTS["moments"].spent(CLAIM.mechanism, CLAIM.delta).value,
+        ours=_by_moments,
     ),
     Computed(
-        **TEXTS["strong"],
+        **with_numbers(WORDS["entries"]["strong"], steps=STEPS),
         claim=CLAIM,
         setting=SETTING,
-        ours=lambda: float(printed_strong(SETTING.q, SETTING.sigma, STEPS, CLAIM.delta)),
+        ours=_by_strong,
     ),
 )
 
 
 def excess() -> tuple[float, float]:
-    """Bound the excess of the code's largest log-moment of ten lots over ours, by the digits of the
-    log.
+    """Bound how far the code's largest log-moment of ten lots exceeds ours, by its log's digits.
 
     From epsilon 1 on each delta is exp(moment - 32 epsilon), so each printed delta bounds the
     moment.
@@ -167,29 +177,33 @@ def excess() -> tuple[float, float]:
     >>> [round(1e6 * each, 2) for each in excess()]
     [1.63, 4.77]
     """
-    least, most = [], []
+    least = -math.inf
+    most = math.inf
     for epsilon, printed in LOG.items():
         if epsilon >= 1:
             entry = Entry("", "", printed)
-            least.append(math.log((entry.theirs - entry.half_unit) / logged_delta(epsilon)))
-            most.append(math.log((entry.theirs + entry.half_unit) / logged_delta(epsilon)))
-    return max(least), min(most)
+            ours = logged_delta(epsilon)
+            least = max(least, math.log((entry.theirs - entry.half_unit) / ours))
+            most = min(most, math.log((entry.theirs + entry.half_unit) / ours))
+    return least, most
 
 
 def _logged(epsilon: float, printed: str) -> Computed:
-    least, most = excess()
-    millionths = {
-        "least": placed(1e6 * least, math.floor, 1),
-        "most": placed(1e6 * most, math.ceil, 1),
-    }
+    because = ""
+    if epsilon == MISROUNDED:
+        least, most = excess()
+        because = WORDS["log"]["misrounded"].format(
+            least=placed(1e6 * least, math.floor, 1), most=placed(1e6 * most, math.ceil, 1)
+        )
     return Computed(
         place="Reference code, README",
         quantity=f"delta at epsilon {epsilon:g} after {LOTS} lots of two calls",
         printed=printed,
-        because=WORDS["log"]["misrounded"].format(**millionths) if epsilon == MISROUNDED else "",
+        because=because,
         note=WORDS["log"]["first"] if epsilon == min(LOG) else "",
-        ours=lambda: logged_delta(epsilon),
+        ours=partial(logged_delta, epsilon),
     )
 
 
-LOG_ENTRIES = tuple(_logged(*each) for each in LOG.items())
+LOG_ENTRIES = tuple(_logged(epsilon, printed) for epsilon, printed in LOG.items())
+ENTRIES = (*SLIDE_ENTRIES, *LOG_ENTRIES)

@@ -11,24 +11,24 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.papers.entry import without_privacy
 from dpcore.papers.paper import Ladder, Rung
 from dpcore.papers.sa_dpsgd.runs import SETS
-from dpcore.papers.words import words_of
+from dpcore.papers.words import config_of, words_of
 from dpcore.training.config import RunConfig
-
-Values = dict[str, Any]  # fields of RunConfig
 
 RECORD = 3.0  # the epsilon that published figures are compared at
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 # Sigma of the private mean at epsilon 1: always as small a part of what is spent.
 MEAN_AT_ONE = 60.0
 # The rungs, as paper.toml names them.
-PAPERS_CNN, TUNED_CNN = "The papers' CNN, tanh", "The CNN, tuned"
-LINEAR, BEST = "Scattering, linear", "The best found"
+PAPERS_CNN = "The papers' CNN, tanh"
+TUNED_CNN = "The CNN, tuned"
+LINEAR = "Scattering, linear"
+BEST = "The best found"
 TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}  # of the data sets that the paper has
 # Without privacy, when gradients have their full length.
 PLAIN_RATES = {"cnn": 0.05, "linear": 0.005}
 WORDS = words_of("better_features")
 # Data set -> rung -> its settings, and sigmas at EPSILONS.
-RECIPES: dict[str, dict[str, Values]] = WORDS["recipes"]
+RECIPES: dict[str, dict[str, dict[str, Any]]] = WORDS["recipes"]
 
 
 def run(dataset: str, rung: str, epsilon: float) -> RunConfig:
@@ -39,18 +39,20 @@ def run(dataset: str, rung: str, epsilon: float) -> RunConfig:
     papers' network keeps its paper's rate.
     """
     recipe = RECIPES[dataset][rung]
-    values: Values = (
-        WORDS["common"] | recipe["run"] | {"sigma": recipe["sigmas"][EPSILONS.index(epsilon)]}
-    )
+    settings = dict(recipe["run"])
+    settings["dataset"] = dataset
+    settings["sigma"] = recipe["sigmas"][EPSILONS.index(epsilon)]
     if rung == PAPERS_CNN:
-        values |= {name: SETS[TITLES[dataset]][name] for name in ("model", "lr", "batch")}
+        theirs = SETS[TITLES[dataset]]
+        settings["model"] = theirs["model"]
+        settings["lr"] = theirs["lr"]
+        settings["batch"] = theirs["batch"]
+    elif rung == BEST:
+        settings["lr"] = round(settings["lr"] * epsilon / RECORD, 3)
+        settings["mean_sigma"] = MEAN_AT_ONE / epsilon
     else:
-        values["lr"] = round(
-            values["lr"] * (epsilon if rung == BEST else min(RECORD, epsilon)) / RECORD, 3
-        )
-    if rung == BEST:
-        values["mean_sigma"] = MEAN_AT_ONE / epsilon
-    return RunConfig(dataset=dataset, **values)
+        settings["lr"] = round(settings["lr"] * min(RECORD, epsilon) / RECORD, 3)
+    return config_of(WORDS["common"], settings)
 
 
 def plain_run(dataset: str, rung: str) -> RunConfig:
@@ -59,18 +61,13 @@ def plain_run(dataset: str, rung: str) -> RunConfig:
     return without_privacy(private, lr=PLAIN_RATES[private.model], batch=512)
 
 
-LADDERS = tuple(
-    Ladder(
-        place=DATASETS[dataset].title,
-        rungs=tuple(
-            Rung(
-                name,
-                tuple((each, run(dataset, name, each)) for each in EPSILONS),
-                plain_run(dataset, name),
-            )
-            for name in recipes
-        ),
-        **WORDS["ladders"],
-    )
-    for dataset, recipes in RECIPES.items()
-)
+def _ladder(dataset: str) -> Ladder:
+    """Return the figure of all recipes for a data set."""
+    rungs = []
+    for name in RECIPES[dataset]:
+        private = tuple((epsilon, run(dataset, name, epsilon)) for epsilon in EPSILONS)
+        rungs.append(Rung(name, private, plain_run(dataset, name)))
+    return Ladder(place=DATASETS[dataset].title, rungs=tuple(rungs), **WORDS["ladders"])
+
+
+LADDERS = tuple(_ladder(dataset) for dataset in RECIPES)

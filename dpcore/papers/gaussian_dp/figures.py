@@ -1,12 +1,13 @@
-"""Figures 2 to 5 of paper 004, drawn again beside the certified band, which the paper did not have."""
+"""Figures 2 to 5 of paper 004, with the certified band, which the paper did not have."""
 
 import math
+from functools import partial
 
 import numpy as np
 
 from dpcore.papers.entry import PrintedSetting
 from dpcore.papers.gaussian_dp import numbers
-from dpcore.papers.gaussian_dp.numbers import EXPERIMENTS, TABLE_1, WORDS, PrivateRow, claim_of
+from dpcore.papers.gaussian_dp.numbers import TABLE_1, WORDS, claim_of
 from dpcore.papers.lines import BLIND, epsilon_lines, profile_lines, tradeoff_line
 from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.words import with_numbers
@@ -24,15 +25,13 @@ LENGTHS = (1, 100)  # numbers of steps in Figure 5, before that of the experimen
 
 def _figure_2() -> tuple[Line, ...]:
     mechanism = TABLE_1[2].mechanism
-    return tuple(
-        line
-        for name in ("moments", "gdp", CERTIFIED)
-        for line in profile_lines(name, mechanism, DELTAS)
-    )
+    lines = []
+    for name in ("moments", "gdp", CERTIFIED):
+        lines += profile_lines(name, mechanism, DELTAS)
+    return tuple(lines)
 
 
-def _figure_3(row: PrivateRow, regions: bool) -> tuple[Line, ...]:
-    setting, moments = row.setting, ACCOUNTANTS["moments"]
+def _figure_3(setting: PrintedSetting, with_all_pairs: bool) -> tuple[Line, ...]:
     mechanism = setting.mechanism
     lines = [BLIND]
     for name in ("gdp", CERTIFIED):
@@ -41,9 +40,10 @@ def _figure_3(row: PrivateRow, regions: bool) -> tuple[Line, ...]:
             lines.append(tradeoff_line(ACCOUNTANTS[name].title, own.lower, name))
     pair = Pairs([numbers.moments_epsilon(setting)], [setting.delta])
     lines.append(tradeoff_line("Moments accountant, one pair", pair, "moments"))
-    every = moments.tradeoff(mechanism, SMALLEST_DELTA).lower if regions else None
-    if every is not None:
-        lines.append(tradeoff_line("Moments accountant, all pairs", every, "moments"))
+    if with_all_pairs:
+        every = ACCOUNTANTS["moments"].tradeoff(mechanism, SMALLEST_DELTA).lower
+        if every is not None:
+            lines.append(tradeoff_line("Moments accountant, all pairs", every, "moments"))
     return tuple(lines)
 
 
@@ -52,10 +52,9 @@ def _figure_4(usual: PrintedSetting, less: PrintedSetting) -> tuple[Line, ...]:
     lines: list[Line] = []
     for name, setting in (("moments", usual), ("gdp", less), (CERTIFIED, less)):
         steps = np.floor(epochs * setting.n / setting.batch).astype(np.int64)
+        mechanism = claim_of(setting).mechanism
         title = f"{ACCOUNTANTS[name].title}, sigma {setting.sigma:g}"
-        lines += epsilon_lines(
-            name, claim_of(setting).mechanism, epochs, steps, setting.delta, title
-        )
+        lines += epsilon_lines(name, mechanism, epochs, steps, setting.delta, title)
     return tuple(lines)
 
 
@@ -74,21 +73,20 @@ def _figure_5() -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _drawn_3(row: int, experiment: PrivateRow) -> Drawing:
-    setting, regions = experiment.setting, row <= WITH_REGIONS
+def _drawing_3(row: int, setting: PrintedSetting) -> Drawing:
     texts = with_numbers(TEXTS["figure_3"], row=row, sigma=setting.sigma, epochs=setting.epochs)
-    return Drawing(**texts, lines=lambda: _figure_3(experiment, regions))
+    return Drawing(**texts, lines=partial(_figure_3, setting, row <= WITH_REGIONS))
 
 
-def _drawn_4(panel: str, usual: PrintedSetting, less: PrintedSetting) -> Drawing:
+def _drawing_4(panel: str, usual: PrintedSetting, less: PrintedSetting) -> Drawing:
     texts = with_numbers(TEXTS["figure_4"], panel=panel, sigma=usual.sigma, less=less.sigma)
-    return Drawing(**texts, lines=lambda: _figure_4(usual, less))
+    return Drawing(**texts, lines=partial(_figure_4, usual, less))
 
 
 DRAWINGS = (
     Drawing(**TEXTS["figure_2"], lines=_figure_2),
-    *(_drawn_3(row, each) for row, each in enumerate(EXPERIMENTS[: len(TABLE_1)], start=1)),
-    _drawn_4("above", numbers.TOP, numbers.TOP_LESS),
-    _drawn_4("below", numbers.BOTTOM, numbers.BOTTOM_LESS),
+    *(_drawing_3(row, setting) for row, setting in enumerate(TABLE_1, start=1)),
+    _drawing_4("above", numbers.TOP, numbers.TOP_LESS),
+    _drawing_4("below", numbers.BOTTOM, numbers.BOTTOM_LESS),
     Drawing(**TEXTS["figure_5"], lines=_figure_5),
 )

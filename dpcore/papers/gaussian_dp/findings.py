@@ -8,24 +8,29 @@ from dpcore.papers.gaussian_dp import numbers
 from dpcore.papers.gaussian_dp.numbers import TOP, TOP_LESS, WORDS, claim_of
 from dpcore.papers.gaussian_dp.runs import COUNTED, ID, SWEEPS, counted_run
 from dpcore.papers.records import recorded
-from dpcore.papers.words import UNKNOWN, Numbers, findings, remarks
+from dpcore.papers.words import UNKNOWN, Numbers, findings, remarks, rounded_down, rounded_up
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
-from dpcore.privacy.report.numbers import outward
 
 SIGMAS: dict[str, object] = {"usual": TOP.sigma, "less": TOP_LESS.sigma}
 SETTINGS = [each.setting for each in numbers.EXPERIMENTS]
 LENGTHS = sorted(math.floor(each.steps) for each in SETTINGS)
 
 
-def _accuracy_of_the_limit() -> Numbers:
-    below, above = [], []
-    for each in SETTINGS:
-        claim, epsilon = claim_of(each), numbers.central_epsilon(each)
-        lower, upper = certified_lower(claim), certified(claim).value
-        below += [1 - epsilon / lower] if epsilon < lower else []
-        above += [epsilon / upper - 1] if epsilon > upper else []
+def _limit() -> Numbers:
+    """Compare epsilon by the CLT with the certified bounds, in every experiment."""
+    below = []  # shares by which it is less than the proven lower bound
+    above = []  # shares by which it is more than the proven upper bound
+    for setting in SETTINGS:
+        claim = claim_of(setting)
+        lower = certified_lower(claim)
+        upper = certified(claim).value
+        epsilon = numbers.central_epsilon(setting)
+        if epsilon < lower:
+            below.append(1 - epsilon / lower)
+        if epsilon > upper:
+            above.append(epsilon / upper - 1)
     return {
         "count": len(below),
         "all": len(SETTINGS),
@@ -35,54 +40,54 @@ def _accuracy_of_the_limit() -> Numbers:
 
 
 def _less_noise() -> Numbers:
-    spent = outward(certified_lower(claim_of(TOP_LESS)), math.floor)
-    steps, target = (
-        claim_of(TOP).mechanism.steps,
-        EpsilonTarget(numbers.moments_epsilon(TOP), TOP.delta),
-    )
-    sigma = solve("sigma", target, q=TOP.q, steps=steps).value
-    return SIGMAS | {"spent": spent, "sigma": outward(sigma, math.ceil)}
+    """Find what less noise spends, and the sigma that keeps the epsilon of the usual noise."""
+    spent = certified_lower(claim_of(TOP_LESS))
+    target = EpsilonTarget(numbers.moments_epsilon(TOP), TOP.delta)
+    sigma = solve("sigma", target, q=TOP.q, steps=claim_of(TOP).mechanism.steps).value
+    return SIGMAS | {"spent": rounded_down(spent), "sigma": rounded_up(sigma)}
 
 
-def _against_the_moments() -> Numbers:
-    gains = [
-        1 - certified(claim_of(each)).value / numbers.moments_epsilon(each) for each in SETTINGS
-    ]
-    too_far = sum(
-        numbers.central_epsilon(each) < certified_lower(claim_of(each)) for each in SETTINGS
-    )
-    least, most = (math.floor(100 * gain) for gain in (min(gains), max(gains)))
-    return {"least": least, "most": most, "too_far": too_far, "all": len(SETTINGS)}
+def _moments() -> Numbers:
+    """Compare the certified epsilon with the moments accountant's, in every experiment."""
+    gains = []
+    too_far = 0  # experiments in which the CLT claims less than is proven
+    for setting in SETTINGS:
+        claim = claim_of(setting)
+        gains.append(1 - certified(claim).value / numbers.moments_epsilon(setting))
+        if numbers.central_epsilon(setting) < certified_lower(claim):
+            too_far += 1
+    return {
+        "least": math.floor(100 * min(gains)),
+        "most": math.floor(100 * max(gains)),
+        "too_far": too_far,
+        "all": len(SETTINGS),
+    }
 
 
 def _before_the_end() -> Numbers:
-    """Find the epoch after which less noise provably costs more than the promise for the usual
-    noise.
-    """
+    """Find the epoch after which less noise provably costs more than the usual noise is said to."""
     epochs = range(1, math.floor(TOP.epochs) + 1)
     steps = [math.floor(epoch / TOP.q) for epoch in epochs]
-    least = ACCOUNTANTS[CERTIFIED].curve(claim_of(TOP_LESS).mechanism, steps, TOP.delta).lower
-    promised = [numbers.moments_epsilon(replace(TOP, epochs=float(epoch))) for epoch in epochs]
+    mechanism = claim_of(TOP_LESS).mechanism
+    least = ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, TOP.delta).lower  # (epochs,)
     assert least is not None
-    crossed = next(
-        i for i, (ours, theirs) in enumerate(zip(least, promised, strict=True)) if ours > theirs
-    )
-    spent, promise = (
-        outward(float(least[crossed]), math.floor, 4),
-        outward(promised[crossed], math.ceil, 4),
-    )
-    return SIGMAS | {
-        "before": epochs[crossed] - 1,
-        "epoch": epochs[crossed],
-        "spent": spent,
-        "promised": promise,
-    }
+    for epoch, lower in zip(epochs, least, strict=True):
+        promised = numbers.moments_epsilon(replace(TOP, epochs=float(epoch)))
+        if lower > promised:
+            return SIGMAS | {
+                "before": epoch - 1,
+                "epoch": epoch,
+                "spent": rounded_down(float(lower), 4),
+                "promised": rounded_up(promised, 4),
+            }
+    raise RuntimeError("Less noise costs no more than the promise in any epoch.")
 
 
 def _higher() -> str:
     """Compare accuracies at the end of the upper panel."""
     ends = {config.sigma: recorded(ID, config) for config in SWEEPS[0].configs}
-    more, less = ends[TOP.sigma], ends[TOP_LESS.sigma]
+    more = ends[TOP.sigma]
+    less = ends[TOP_LESS.sigma]
     if not (more and less):
         return UNKNOWN
     verdict = "Yes" if less.mean > more.mean else "Not here"
@@ -95,28 +100,32 @@ def _higher() -> str:
 
 def _faster() -> str:
     """Name accuracies at the epochs that the paper counts until 95, 96 and 97 %."""
-    told: dict[float, list[str]] = {}
-    reached = []
+    reached_by_sigma: dict[float, list[str]] = {}
+    all_reached = True
     for setting, epochs, printed in COUNTED:
         record = recorded(ID, counted_run(setting, epochs))
         if record is None:
             return UNKNOWN
-        told.setdefault(setting.sigma, []).append(f"{record.mean:.2f} after {epochs}")
-        reached.append(record.mean >= float(printed))
-    verdict = "Yes" if all(reached) else "Not to the epoch"
-    said = "; ".join(
-        f"with sigma {sigma:g} accuracy is {', '.join(each)}" for sigma, each in told.items()
-    )
-    return f"{verdict}: {said}, in %, one run each."
+        reached = reached_by_sigma.setdefault(setting.sigma, [])
+        reached.append(f"{record.mean:.2f} after {epochs}")
+        if record.mean < float(printed):
+            all_reached = False
+    parts = []
+    for sigma, reached in reached_by_sigma.items():
+        parts.append(f"with sigma {sigma:g} accuracy is {', '.join(reached)}")
+    verdict = "Yes" if all_reached else "Not to the epoch"
+    return f"{verdict}: {'; '.join(parts)}, in %, one run each."
 
 
 FINDINGS = findings(
     WORDS,
-    limit=_accuracy_of_the_limit,
-    less_noise=_less_noise,
-    moments=_against_the_moments,
-    before_the_end=_before_the_end,
-    higher=_higher,
-    faster=_faster,
+    {
+        "limit": _limit,
+        "less_noise": _less_noise,
+        "moments": _moments,
+        "before_the_end": _before_the_end,
+        "higher": _higher,
+        "faster": _faster,
+    },
 )
 REMARKS = remarks(WORDS, shortest=LENGTHS[0], longest=LENGTHS[-1])

@@ -1,9 +1,8 @@
-"""Privacy numbers of paper 004: mu and two epsilons of each experiment, and those of its text and
-figures.
-"""
+"""Privacy numbers of paper 004: of each experiment mu and two epsilons, of its text and figures."""
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -12,7 +11,7 @@ from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
 from dpcore.papers.words import words_of
 from dpcore.privacy import gaussian, renyi
 from dpcore.privacy.accountants import gdp
-from dpcore.privacy.mechanism import FloatArray, Mechanism
+from dpcore.privacy.mechanism import FloatArray
 
 WORDS = words_of("gaussian_dp")
 # The orders of the moments accountant's column, those of TensorFlow Privacy in 2019
@@ -24,7 +23,10 @@ ORDERS.setflags(write=False)
 
 MNIST = PrintedSetting(n=60_000, batch=256, sigma=1.3, epochs=15, clip_norm=1.5, dataset="mnist")
 SETTINGS = {name: replace(MNIST, **changes) for name, changes in WORDS["settings"].items()}
-TOP, TOP_LESS, BOTTOM, BOTTOM_LESS = SETTINGS.values()
+TOP = SETTINGS["top"]
+TOP_LESS = SETTINGS["top_less"]
+BOTTOM = SETTINGS["bottom"]
+BOTTOM_LESS = SETTINGS["bottom_less"]
 
 
 @dataclass(frozen=True)
@@ -43,37 +45,45 @@ class PrivateRow:
     note: str = ""  # on its runs
 
 
-TABLES = {
-    name: PrivateRow(**texts | {"setting": PrintedSetting(**texts["setting"])})
-    for name, texts in WORDS["tables"].items()
-}
-ON_MNIST = tuple(
-    PrivateRow(f"Table 1, row {row}", **texts | {"setting": replace(MNIST, **texts["setting"])})
-    for row, texts in enumerate(WORDS["table_1"], 1)
-)
+def _rows_of_table_1() -> list[PrivateRow]:
+    rows = []
+    for number, texts in enumerate(WORDS["table_1"], start=1):
+        setting = replace(MNIST, **texts["setting"])
+        rows.append(PrivateRow(**texts | {"place": f"Table 1, row {number}", "setting": setting}))
+    return rows
+
+
+def _rows_of_other_tables() -> dict[str, PrivateRow]:
+    rows = {}
+    for name, texts in WORDS["tables"].items():
+        setting = PrintedSetting(**texts["setting"])
+        rows[name] = PrivateRow(**texts | {"setting": setting})
+    return rows
+
+
+ON_MNIST = tuple(_rows_of_table_1())
+TABLES = _rows_of_other_tables()
 TABLE_1 = tuple(each.setting for each in ON_MNIST)
 EXPERIMENTS = (*ON_MNIST, *TABLES.values())
 
 
 def claim_of(setting: PrintedSetting) -> PrintedClaim:
-    """Return the promise of a setting's printed epsilon for its steps rounded down, which is easier
-    to keep.
+    """Return the promise of a setting's printed epsilon.
+
+    Its steps are rounded down, which makes it easier to keep.
     """
-    return PrintedClaim(
-        Mechanism.constant(setting.q, setting.sigma, math.floor(setting.steps)), setting.delta
-    )
+    return PrintedClaim(setting.after(math.floor(setting.steps)), setting.delta)
 
 
 def central_mu(setting: PrintedSetting) -> float:
-    """Return mu of the central limit theorem after T = epochs n / B steps, which the paper does not
-    round.
+    """Return mu of the central limit theorem.
 
-    Source: equation (3.1).
+    T = epochs n / B is not rounded in the paper. Source: equation (3.1).
 
     >>> round(central_mu(TABLE_1[0]), 4)
     0.2273
     """
-    return gdp.mu_of(Mechanism.constant(setting.q, setting.sigma, 1)) * math.sqrt(setting.steps)
+    return gdp.mu_of(setting.after(1)) * math.sqrt(setting.steps)
 
 
 def central_epsilon(setting: PrintedSetting) -> float:
@@ -82,8 +92,9 @@ def central_epsilon(setting: PrintedSetting) -> float:
 
 
 def moments_epsilon(setting: PrintedSetting) -> float:
-    """Return epsilon by the paper's moments accountant: Renyi moments at `ORDERS`, T not rounded,
-    tail bound.
+    """Return epsilon by the paper's moments accountant.
+
+    It has Renyi moments at `ORDERS`, T not rounded, and the tail bound.
 
     >>> round(moments_epsilon(TABLE_1[0]), 3)
     1.191
@@ -93,15 +104,17 @@ def moments_epsilon(setting: PrintedSetting) -> float:
 
 
 def less_noise(setting: PrintedSetting) -> float:
-    """Return the sigma at which the central limit theorem gives the moments accountant's epsilon of
-    the setting.
+    """Return the sigma whose epsilon by the CLT is that of the setting by the moments accountant.
 
     Source: equations (3.3) and (3.4).
     """
     from scipy.optimize import root_scalar  # here, not above: costs a quarter of a second
 
     wanted = moments_epsilon(setting)
-    gap = lambda sigma: central_epsilon(replace(setting, sigma=sigma)) - wanted  # noqa: E731
+
+    def gap(sigma: float) -> float:
+        return central_epsilon(replace(setting, sigma=sigma)) - wanted
+
     return float(root_scalar(gap, bracket=(setting.sigma / 4, setting.sigma)).root)
 
 
@@ -117,35 +130,58 @@ def _entry(
     place: str, name: str, setting: PrintedSetting, printed: str, because: str = ""
 ) -> Computed:
     """Return a printed number that a formula gives; those of epsilon claim privacy."""
-    quantity, claims = (
-        WORDS["quantities"][name].format(sigma=setting.sigma),
-        name in ("central", "moments"),
-    )
-    claim, bound = claim_of(setting) if claims else None, name == "moments"
-    ours = lambda: FORMULAS[name](setting)  # noqa: E731
+    is_epsilon = name in ("central", "moments")
     return Computed(
-        place, quantity, printed, because, setting=setting, claim=claim, bound=bound, ours=ours
+        place,
+        quantity=WORDS["quantities"][name].format(sigma=setting.sigma),
+        printed=printed,
+        because=because,
+        setting=setting,
+        claim=claim_of(setting) if is_epsilon else None,
+        bound=name == "moments",
+        ours=partial(FORMULAS[name], setting),
     )
 
 
-ROW_2, ROW_3 = TABLE_1[1], TABLE_1[2]
+def _table_entries() -> list[Computed]:
+    entries = []
+    for row in EXPERIMENTS:
+        entries.append(_entry(row.place, "mu", row.setting, row.mu))
+        entries.append(_entry(row.place, "central", row.setting, row.central))
+        entries.append(_entry(row.place, "moments", row.setting, row.moments))
+    return entries
+
+
+def _figure_entries() -> list[Computed]:
+    entries = []
+    for each in WORDS["figure_4"]:
+        setting = SETTINGS[each["setting"]]
+        because = each.get("because", "")
+        entries.append(_entry(each["place"], each["name"], setting, each["printed"], because))
+    return entries
+
+
+ROW_2 = TABLE_1[1]
+ROW_3 = TABLE_1[2]
+
+
+def _errors_by_clt() -> float:
+    """Return the least sum of type I and II errors in per cent, at the printed mu."""
+    return 200 * float(ndtr(-0.57 / 2))
+
+
+def _errors_by_moments() -> float:
+    """Return the least sum of type I and II errors in per cent, by one pair (epsilon, delta)."""
+    return 200 * (1 - ROW_2.delta) / (1 + math.exp(moments_epsilon(ROW_2)))
+
+
 TEXTS = WORDS["entries"]
-OF_TABLES = tuple(
-    _entry(each.place, name, each.setting, getattr(each, name))
-    for each in EXPERIMENTS
-    for name in ("mu", "central", "moments")
+ENTRIES = (
+    *_table_entries(),
+    # The numbers that section 4.1 reads out of Table 1.
+    Computed(**TEXTS["ratio_by_moments"], setting=ROW_3, ours=partial(math.exp, 7.10)),
+    Computed(**TEXTS["ratio_by_clt"], setting=ROW_3, ours=partial(math.exp, 5.07)),
+    Computed(**TEXTS["errors_by_clt"], setting=ROW_2, ours=_errors_by_clt),
+    Computed(**TEXTS["errors_by_moments"], setting=ROW_2, ours=_errors_by_moments),
+    *_figure_entries(),
 )
-TEXT = (  # the numbers that section 4.1 reads out of Table 1
-    Computed(**TEXTS["ratio_by_moments"], setting=ROW_3, ours=lambda: math.exp(7.10)),
-    Computed(**TEXTS["ratio_by_clt"], setting=ROW_3, ours=lambda: math.exp(5.07)),
-    Computed(**TEXTS["errors_by_clt"], setting=ROW_2, ours=lambda: 200 * float(ndtr(-0.57 / 2))),
-    Computed(
-        **TEXTS["errors_by_moments"],
-        setting=ROW_2,
-        ours=lambda: 200 * (1 - ROW_2.delta) / (1 + math.exp(moments_epsilon(ROW_2))),
-    ),
-)
-FIGURE_4 = tuple(
-    _entry(**each | {"setting": SETTINGS[each["setting"]]}) for each in WORDS["figure_4"]
-)
-ENTRIES = (*OF_TABLES, *TEXT, *FIGURE_4)

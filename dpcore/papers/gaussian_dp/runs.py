@@ -13,92 +13,118 @@ from dpcore.papers.gaussian_dp.numbers import (
     PrivateRow,
 )
 from dpcore.papers.paper import Sweep
+from dpcore.papers.words import Values, config_of
 from dpcore.training.config import RunConfig
 
 ID = "004"
-NETWORK: dict[str, Any] = {
+NETWORK: Values = {
     "dataset": "mnist",
     "source": "full",
     "model": "cnn",
     "activation": "relu",
+    "optimizer": "sgd",
+    "momentum": 0.0,
 }
-NETWORK |= {"optimizer": "sgd", "momentum": 0.0}
 TEXTS = WORDS["runs"]
-MEAN_OF_TEN, ONE_RUN = (f"{TEXTS['differs']} {TEXTS[runs]}" for runs in ("of_ten", "of_one"))
+MEAN_OF_TEN = f"{TEXTS['differs']} {TEXTS['of_ten']}"
+ONE_RUN = f"{TEXTS['differs']} {TEXTS['of_one']}"
 LR = 0.15  # of Figure 4
 # setting, epochs, and the accuracy reached by then
 COUNTED = [
     (SETTINGS[each["setting"]], each["epochs"], each["printed"]) for each in WORDS["counted"]
 ]
-
+BY_ACCOUNTANT = {"moments": "the moments accountant", "gdp": "the CLT"}
 EPOCHS = 20.0  # of Tables 2 to 4 without privacy
 HUNDREDTH = 0.01  # of a star: tolerance for errors of ratings
 
 
-def run(setting: PrintedSetting, lr: float, **more: Any) -> RunConfig:
-    """Return a run of NoisySGD with the paper's network."""
-    values: dict[str, Any] = {
-        name: getattr(setting, name) for name in ("batch", "sigma", "clip_norm", "delta")
+def run(setting: PrintedSetting, lr: float, changed: Values | None = None) -> RunConfig:
+    """Return a run of NoisySGD with the paper's network, or with changed settings."""
+    values = {
+        "batch": setting.batch,
+        "sigma": setting.sigma,
+        "clip_norm": setting.clip_norm,
+        "delta": setting.delta,
+        "lr": lr,
+        "epochs": float(setting.epochs),
     }
-    values |= {"lr": lr, "epochs": float(setting.epochs)}
-    return RunConfig(**(NETWORK | values | more))
+    return config_of(NETWORK, values, changed or {})
 
 
 def counted_run(setting: PrintedSetting, epochs: int) -> RunConfig:
     """Return the run of Figure 4 after so many epochs."""
-    return run(setting, LR, epochs=float(epochs))
+    return run(setting, LR, {"epochs": float(epochs)})
 
 
-def _counted(setting: PrintedSetting, epochs: int, printed: str) -> Trained:
-    quantity = f"test accuracy, %, after {epochs} epochs at sigma {setting.sigma:g}"
-    return accuracy("Figure 4, below", quantity, printed, counted_run(setting, epochs), ONE_RUN)
+def _table_1() -> list[Trained]:
+    entries = []
+    for row in ON_MNIST:
+        config = run(row.setting, row.lr)
+        entries.append(accuracy(row.place, "test accuracy, %", row.accuracy, config, MEAN_OF_TEN))
+    return entries
 
 
-def _at_4(accountant: str, setting: str, printed: str, because: str = "") -> Trained:
-    """Return the accuracy after the steps that the accountant allows for epsilon 4."""
-    config = run(SETTINGS[setting], LR, stop_epsilon=4.0, stop_accountant=accountant)
-    title = {"moments": "the moments accountant", "gdp": "the CLT"}[accountant]
-    quantity = f"test accuracy, %, at epsilon 4 by {title}"
-    return accuracy(
-        "Figure 4, below", quantity, printed, config, f"{TEXTS.get(because, '')} {ONE_RUN}".strip()
-    )
+def _figure_4() -> list[Trained]:
+    """Return accuracies after printed epochs, and after the steps that epsilon 4 allows."""
+    place = "Figure 4, below"
+    entries = []
+    for setting, epochs, printed in COUNTED:
+        quantity = f"test accuracy, %, after {epochs} epochs at sigma {setting.sigma:g}"
+        config = counted_run(setting, epochs)
+        entries.append(accuracy(place, quantity, printed, config, ONE_RUN))
+    for each in WORDS["at_4"]:
+        accountant = each["accountant"]
+        quantity = f"test accuracy, %, at epsilon 4 by {BY_ACCOUNTANT[accountant]}"
+        stop = {"stop_epsilon": 4.0, "stop_accountant": accountant}
+        config = run(SETTINGS[each["setting"]], LR, stop)
+        because = ONE_RUN
+        if "because" in each:
+            because = f"{TEXTS[each['because']]} {ONE_RUN}"
+        entries.append(accuracy(place, quantity, each["printed"], config, because))
+    return entries
 
 
 def _of_table(name: str, row: PrivateRow) -> tuple[Trained, Trained]:
     """Return the accuracies of Table 2, 3 or 4 with privacy and without."""
-    more: dict[str, Any] = {"dataset": name, "model": name, "optimizer": row.setting.optimizer}
-    if row.setting.optimizer != NETWORK["optimizer"]:
-        more["momentum"] = RunConfig().momentum  # unused by this optimizer
-    config = run(row.setting, row.lr, **more)
-    quantity, within = (
-        ("test RMSE", HUNDREDTH) if name == "movielens" else ("test accuracy, %", POINTS)
-    )
-    ours = (
-        f"{row.differs}"
-        f" {TEXTS['ours']}{'' if name == 'imdb' else ', and neither are the test rows'}."
-    )
+    quantity = "test accuracy, %"
+    within = POINTS
+    if name == "movielens":
+        quantity = "test RMSE"
+        within = HUNDREDTH
+    ours = f"{row.differs} {TEXTS['ours']}"
+    if name != "imdb":
+        ours += ", and neither are the test rows"
+    config = _table_run(name, row)
     bare = without_privacy(config, epochs=EPOCHS)
-    return (
-        accuracy(row.place, quantity, row.accuracy, config, ours, within=within, note=row.note),
-        accuracy(
-            row.place,
-            f"{quantity}, without privacy",
-            row.plain,
-            bare,
-            ours,
-            within=within,
-            note=row.note,
-        ),
+    private = accuracy(
+        row.place, quantity, row.accuracy, config, f"{ours}.", within=within, note=row.note
     )
+    plain = accuracy(
+        row.place,
+        f"{quantity}, without privacy",
+        row.plain,
+        bare,
+        f"{ours}.",
+        within=within,
+        note=row.note,
+    )
+    return private, plain
 
 
-RUNS = (
-    *(
-        accuracy(row.place, "test accuracy, %", row.accuracy, run(row.setting, row.lr), MEAN_OF_TEN)
-        for row in ON_MNIST
-    ),
-    *(_counted(*each) for each in COUNTED),
-    *(_at_4(**each) for each in WORDS["at_4"]),
-    *(each for name, row in TABLES.items() for each in _of_table(name, row)),
-)
-SWEEPS = (Sweep(**WORDS["sweep"], configs=tuple(run(setting, LR) for setting in (TOP_LESS, TOP))),)
+def _table_run(name: str, row: PrivateRow) -> RunConfig:
+    optimizer = row.setting.optimizer
+    changed: dict[str, Any] = {"dataset": name, "model": name, "optimizer": optimizer}
+    if optimizer != NETWORK["optimizer"]:
+        changed["momentum"] = RunConfig().momentum  # unused by this optimizer
+    return run(row.setting, row.lr, changed)
+
+
+def _other_tables() -> list[Trained]:
+    entries = []
+    for name, row in TABLES.items():
+        entries += _of_table(name, row)
+    return entries
+
+
+RUNS = (*_table_1(), *_figure_4(), *_other_tables())
+SWEEPS = (Sweep(**WORDS["sweep"], configs=(run(TOP_LESS, LR), run(TOP, LR))),)

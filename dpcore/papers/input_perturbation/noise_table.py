@@ -1,8 +1,8 @@
-"""Table 1 of paper 003 as a calculator: noise and excess risk of eleven methods of private
-learning, and a sound one.
+"""Table 1 of paper 003 as a calculator: noise and excess risk of methods of private learning.
 
-The methods add noise to different quantities, which the table does not name: each row here does. If
-the constant of a formula is known or can be derived, the row has the noise with it too.
+It has the paper's eleven methods and a sound one. They add noise to different quantities, which the
+table does not name: each row here does. If the constant of a formula is known or can be derived,
+the row has the noise with it too.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.papers.input_perturbation import noise_formulas as formulas
-from dpcore.papers.input_perturbation.noise_formulas import LIPSCHITZ, NORM, Learning
+from dpcore.papers.input_perturbation.noise_formulas import Learning
 from dpcore.papers.paper import TextRows
 from dpcore.papers.words import calculator, words_of
 from dpcore.privacy.report.numbers import outward, short
@@ -34,53 +34,50 @@ class Row:
     noise: Formula | None = None  # with constant 1; a standard deviation, or a rate, by `unit`
     private_noise: Formula | None = None  # with the constant that makes it private
     risk: Formula | None = None  # excess empirical risk, with constant 1
-    # Says why the constant's theorem does not cover the values.
-    uncovered: Callable[[Learning], str] = lambda _: ""
+    # Says why the constant's theorem does not cover the values; "" if it does.
+    uncovered: Callable[[Learning], str] | None = None
 
     def cells(self, given: Learning) -> tuple[str, ...]:
-        """Return the row's texts, a column each; noise that keeps a promise is rounded to the safe
-        side.
-        """
-        towards = math.floor if self.unit.startswith("rate") else math.ceil
+        """Return the row's texts, a column each."""
         return (
             self.method,
             f"{self.place}: {self.unit}",
-            _filled_in(self.noise, given, short, " = ", self.noise_formula),
-            self._private(given, towards),
-            _filled_in(self.risk, given, short, " = ", self.risk_formula),
+            _with_value(self.noise, given, self.noise_formula),
+            self._private_cell(given),
+            _with_value(self.risk, given, self.risk_formula),
         )
 
-    def _private(self, given: Learning, towards: Callable[[float], int]) -> str:
-        """Return the noise that keeps epsilon, or why none does."""
-        if why := self.uncovered(given):
-            return f"none here, since {why}: {self.constant}"
-        return _filled_in(
-            self.private_noise, given, lambda value: outward(value, towards), "; ", self.constant
-        )
+    def _private_cell(self, given: Learning) -> str:
+        """Return the noise that keeps epsilon, rounded to the safe side, or why none does."""
+        if self.uncovered is not None:
+            why = self.uncovered(given)
+            if why:
+                return f"none here, since {why}: {self.constant}"
+        if self.private_noise is None:
+            return self.constant
+        value = self.private_noise(given)
+        if value > 0:
+            is_rate = self.unit.startswith("rate")  # more noise is a smaller rate
+            safe = outward(value, math.floor if is_rate else math.ceil)
+            return f"{safe}; {self.constant}"
+        return f"{TOO_SMALL}: {self.constant}"
 
 
-def _filled_in(
-    formula: Formula | None,
-    given: Learning,
-    said: Callable[[float], str],
-    between: str,
-    behind: str,
-) -> str:
-    """Return the number with its formula or constant; only that, if there is no number."""
+def _with_value(formula: Formula | None, given: Learning, written: str) -> str:
+    """Return a formula as written, with its value if it has one."""
     if formula is None:
-        return behind
+        return written
     value = formula(given)
-    return f"{said(value)}{between}{behind}" if value > 0 else f"{TOO_SMALL}: {behind}"
+    return f"{short(value)} = {written}" if value > 0 else f"{TOO_SMALL}: {written}"
 
 
 def _too_flat(given: Learning) -> str:
     """Check that the summed objective is convex enough for the theorem of Kifer et al."""
-    convexity, least = given.n * given.convexity, 2 * given.loss_smoothness / given.epsilon
-    return (
-        ""
-        if convexity >= least
-        else f"the sum's convexity is {short(convexity)}, below {short(least)}"
-    )
+    convexity = given.n * given.convexity
+    least = 2 * given.loss_smoothness / given.epsilon
+    if convexity >= least:
+        return ""
+    return f"the sum's convexity is {short(convexity)}, below {short(least)}"
 
 
 def _too_much(given: Learning) -> str:
@@ -89,72 +86,64 @@ def _too_much(given: Learning) -> str:
     return "" if given.epsilon <= most else f"epsilon is above {short(most)}"
 
 
-FORMULAS: dict[str, dict[str, Any]] = {  # by the row
-    "chaudhuri_output": {
-        "noise": lambda given: given.n * given.convexity * given.epsilon,
-        "private_noise": lambda given: given.n * given.convexity * given.epsilon / 2,
-        "risk": lambda given: formulas.chaudhuri_risk(given) * given.smoothness / given.convexity,
-    },
-    "chaudhuri_objective": {
-        "noise": formulas.slack,
-        "private_noise": lambda given: formulas.slack(given) / 2,
-        "risk": formulas.chaudhuri_risk,
-    },
-    "kifer": {
-        "noise": formulas.kifer_noise,
-        "private_noise": lambda given: 2 * formulas.kifer_noise(given),
-        "risk": lambda given: (
-            given.p * (formulas.kifer_noise(given) / given.n) ** 2 / given.convexity
-            + given.convexity * NORM**2
-        ),
-        "uncovered": _too_flat,
-    },
-    "bassily": {
-        "noise": formulas.bassily_noise,
-        "private_noise": lambda given: math.sqrt(32) * formulas.bassily_noise(given),
-        "risk": formulas.bassily_risk,
-        "uncovered": _too_much,
-    },
-    "zhang": {
-        "noise": formulas.zhang_noise,
-        "private_noise": lambda given: (
-            2 * LIPSCHITZ / (given.n * given.convexity) * given.unit_noise
-        ),
-        "risk": lambda given: (
-            given.smoothness
-            * LIPSCHITZ**2
-            * given.p
-            * given.log
-            / (given.n * given.epsilon * given.convexity) ** 2
-        ),
-    },
-    "wang_svrg": {
-        "noise": formulas.reduced_noise,
-        "risk": lambda given: formulas.gradient_risk(given) / given.convexity,
-    },
-    "wang_descent": {
-        "noise": formulas.gradient_noise,
-        "private_noise": lambda given: (
-            2 * LIPSCHITZ / given.n * math.sqrt(given.steps) * given.unit_noise
-        ),
-        "risk": formulas.gradient_risk,
-    },
-    "duchi": {"risk": lambda given: LIPSCHITZ * given.p / (given.epsilon * math.sqrt(given.n))},
-    "wang_local": {"noise": lambda given: math.sqrt(given.p * given.n) * given.epsilon},
-    "fukuchi": {"noise": formulas.fukuchi_noise, "risk": formulas.fukuchi_risk},
-    "own": {"noise": formulas.own_noise, "risk": formulas.own_risk},
-    "sound": {"noise": formulas.local_noise, "private_noise": formulas.local_noise},
-}
-ROWS = tuple(Row(**WORDS["rows"][name], **own) for name, own in FORMULAS.items())
+TEXTS = WORDS["rows"]
+ROWS = (
+    Row(
+        **TEXTS["chaudhuri_output"],
+        noise=formulas.chaudhuri_output_noise,
+        private_noise=formulas.private_chaudhuri_output_noise,
+        risk=formulas.chaudhuri_output_risk,
+    ),
+    Row(
+        **TEXTS["chaudhuri_objective"],
+        noise=formulas.slack,
+        private_noise=formulas.private_slack,
+        risk=formulas.chaudhuri_risk,
+    ),
+    Row(
+        **TEXTS["kifer"],
+        noise=formulas.kifer_noise,
+        private_noise=formulas.private_kifer_noise,
+        risk=formulas.kifer_risk,
+        uncovered=_too_flat,
+    ),
+    Row(
+        **TEXTS["bassily"],
+        noise=formulas.bassily_noise,
+        private_noise=formulas.private_bassily_noise,
+        risk=formulas.bassily_risk,
+        uncovered=_too_much,
+    ),
+    Row(
+        **TEXTS["zhang"],
+        noise=formulas.zhang_noise,
+        private_noise=formulas.private_zhang_noise,
+        risk=formulas.zhang_risk,
+    ),
+    Row(**TEXTS["wang_svrg"], noise=formulas.reduced_noise, risk=formulas.reduced_risk),
+    Row(
+        **TEXTS["wang_descent"],
+        noise=formulas.gradient_noise,
+        private_noise=formulas.private_gradient_noise,
+        risk=formulas.gradient_risk,
+    ),
+    Row(**TEXTS["duchi"], risk=formulas.duchi_risk),
+    Row(**TEXTS["wang_local"], noise=formulas.wang_local_noise),
+    Row(**TEXTS["fukuchi"], noise=formulas.fukuchi_noise, risk=formulas.fukuchi_risk),
+    Row(**TEXTS["own"], noise=formulas.own_noise, risk=formulas.own_risk),
+    Row(**TEXTS["sound"], noise=formulas.local_noise, private_noise=formulas.local_noise),
+)
 
 
-def _filled(values: Mapping[str, float]) -> TextRows:
-    whole = {each.name for each in CALCULATOR.asks if each.whole}
-    given: dict[str, Any] = {
-        name: int(value) if name in whole and value == int(value) else value
-        for name, value in values.items()
-    }
-    return tuple(row.cells(Learning(**given)) for row in ROWS)
+def _table(values: Mapping[str, float]) -> TextRows:
+    """Fill in the table for values by name."""
+    given: dict[str, Any] = dict(values)
+    for asked in CALCULATOR.asks:
+        value = given[asked.name]
+        if asked.whole and value == int(value):
+            given[asked.name] = int(value)
+    learning = Learning(**given)
+    return tuple(row.cells(learning) for row in ROWS)
 
 
-CALCULATOR = calculator(WORDS["calculator"], _filled)
+CALCULATOR = calculator(WORDS["calculator"], _table)

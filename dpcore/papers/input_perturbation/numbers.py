@@ -1,10 +1,9 @@
-"""Comparisons of paper 003 that can be recomputed, the noise at each of the four places, its
-experiments and claims.
-"""
+"""Numbers of paper 003: its comparisons, the noise at each place, its experiments and claims."""
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,21 +13,27 @@ from dpcore.papers.input_perturbation import noise_formulas as formulas
 from dpcore.papers.input_perturbation.noise_formulas import Learning
 from dpcore.papers.input_perturbation.noise_table import WORDS
 from dpcore.papers.paper import Drawing, Experiment, Line
-from dpcore.papers.words import Numbers, findings, with_numbers
+from dpcore.papers.words import Numbers, findings, rounded_up, with_numbers
 from dpcore.privacy import gaussian
-from dpcore.privacy.report.numbers import outward, plain, short
+from dpcore.privacy.report.numbers import plain, short
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 
 EXPERIMENT_EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25)  # the paper's range
 
 
-def _experiment(place: str, dataset: str, model: str) -> Experiment:
-    request = Request(dataset=dataset, model=model, epsilons=EXPERIMENT_EPSILONS)
-    return Experiment(place, f"{TABLES[dataset].title}, {MODELS[model].title.lower()}", request)
+def _experiments() -> tuple[Experiment, ...]:
+    experiments = []
+    for each in WORDS["experiments"]:
+        dataset = each["dataset"]
+        model = each["model"]
+        title = f"{TABLES[dataset].title}, {MODELS[model].title.lower()}"
+        request = Request(dataset=dataset, model=model, epsilons=EXPERIMENT_EPSILONS)
+        experiments.append(Experiment(each["place"], title, request))
+    return tuple(experiments)
 
 
-EXPERIMENTS = tuple(_experiment(**each) for each in WORDS["experiments"])
+EXPERIMENTS = _experiments()
 # Breast cancer; T, Delta ours.
 GIVEN = Learning(n=699, p=9, d=9, epsilon=0.1, delta=1e-5, steps=100, convexity=0.01)
 EPSILONS = (0.01, 0.05, 0.1, 0.25)  # the ends of section 6's range and two between
@@ -37,13 +42,8 @@ MANY = replace(GIVEN, n=10**9)  # enough rows for n - 1 to be n
 
 def _power(name: str, ratio: Callable[[Learning], float]) -> float:
     """Return the power of a quantity in a ratio, without rounding errors."""
-    more = replace(MANY, **{name: 10 * getattr(MANY, name)})
-    return round(math.log10(ratio(more) / ratio(MANY)), 6)
-
-
-def _to_bassily(given: Learning) -> float:
-    """Return Bassily's noise variance over theirs, without the logarithm of n/delta."""
-    return _over_theirs(formulas.bassily_noise, given) / math.log(given.n / given.delta)
+    tenfold = replace(MANY, **{name: 10 * getattr(MANY, name)})
+    return round(math.log10(ratio(tenfold) / ratio(MANY)), 6)
 
 
 def _over_theirs(noise: Callable[[Learning], float], given: Learning) -> float:
@@ -51,16 +51,34 @@ def _over_theirs(noise: Callable[[Learning], float], given: Learning) -> float:
     return (noise(given) / formulas.own_noise(given)) ** 2
 
 
-def _gain_in_risk(other: Callable[[Learning], float], logs: Callable[[Learning], float]) -> float:
-    """Return the power of n in another method's excess risk over theirs, without these logarithms
-    of n.
-    """
-    return _power("n", lambda given: other(given) * logs(given) / formulas.own_risk(given))
+def _bassily_noise(given: Learning) -> float:
+    """Return Bassily's noise variance over theirs, without the logarithm of n/delta."""
+    return _over_theirs(formulas.bassily_noise, given) / math.log(given.n / given.delta)
+
+
+def _bassily_noise_of_mean(given: Learning) -> float:
+    """Return the same for the mean of the gradients."""
+    return _bassily_noise(given) / given.n**2
+
+
+def _bassily_risk(given: Learning) -> float:
+    """Return Bassily's excess risk over theirs, with logarithms of n in place of n/delta."""
+    logs = (math.log(given.n) / math.log(given.n / given.delta)) ** 2
+    return formulas.bassily_risk(given) * logs / formulas.own_risk(given)
+
+
+def _descent_risk(given: Learning) -> float:
+    """Return the excess risk of gradient descent over theirs, without logarithms of n."""
+    return formulas.gradient_risk(given) * math.log(given.n) / formulas.own_risk(given)
+
+
+def _fukuchi_risk(given: Learning) -> float:
+    """Return Fukuchi's excess risk over theirs, without logarithms of n."""
+    return formulas.fukuchi_risk(given) * math.log(given.n) ** 2 / formulas.own_risk(given)
 
 
 def local_epsilon(noise: float, delta: float) -> float:
-    """Return the exact epsilon of Gaussian noise of this standard deviation on one row of norm at
-    most 1.
+    """Return the exact epsilon of Gaussian noise of a standard deviation on a row of norm 1.
 
     >>> round(local_epsilon(2 * 30.75, 1e-5), 3)
     0.1
@@ -68,49 +86,42 @@ def local_epsilon(noise: float, delta: float) -> float:
     return float(gaussian.epsilon_of(delta, 2 / noise))
 
 
-OURS: dict[str, Callable[[], float]] = {
-    "bassily_noise": lambda: _power("n", _to_bassily),
-    "bassily_noise_of_mean": lambda: _power("n", lambda given: _to_bassily(given) / given.n**2),
-    "fukuchi_noise": lambda: _power("n", lambda given: _over_theirs(formulas.fukuchi_noise, given)),
-    "convexity": lambda: _power(
-        "convexity", lambda given: _over_theirs(formulas.gradient_noise, given)
-    ),
-    "inner_steps": lambda: _power(
-        "inner", lambda given: _over_theirs(formulas.reduced_noise, given)
-    ),
-    "bassily_risk": lambda: _gain_in_risk(
-        formulas.bassily_risk,
-        lambda given: (math.log(given.n) / math.log(given.n / given.delta)) ** 2,
-    ),
-    "descent_risk": lambda: _gain_in_risk(formulas.gradient_risk, lambda given: math.log(given.n)),
-    "fukuchi_risk": lambda: _gain_in_risk(
-        formulas.fukuchi_risk, lambda given: math.log(given.n) ** 2
-    ),
+# By entry: the quantity whose power the paper names, and the ratio to theirs that has it.
+RATIOS: dict[str, tuple[str, Callable[[Learning], float]]] = {
+    "bassily_noise": ("n", _bassily_noise),
+    "bassily_noise_of_mean": ("n", _bassily_noise_of_mean),
+    "fukuchi_noise": ("n", partial(_over_theirs, formulas.fukuchi_noise)),
+    "convexity": ("convexity", partial(_over_theirs, formulas.gradient_noise)),
+    "inner_steps": ("inner", partial(_over_theirs, formulas.reduced_noise)),
+    "bassily_risk": ("n", _bassily_risk),
+    "descent_risk": ("n", _descent_risk),
+    "fukuchi_risk": ("n", _fukuchi_risk),
 }
 
 
-NUMBERS = vars(GIVEN) | {"ratio": _over_theirs(formulas.fukuchi_noise, GIVEN)}
-ENTRIES = tuple(
-    Computed(**with_numbers(WORDS["entries"][name], **NUMBERS), ours=ours)
-    for name, ours in OURS.items()
-)
+def _entries() -> tuple[Computed, ...]:
+    numbers = vars(GIVEN) | {"ratio": _over_theirs(formulas.fukuchi_noise, GIVEN)}
+    entries = []
+    for name, (quantity, ratio) in RATIOS.items():
+        texts = with_numbers(WORDS["entries"][name], **numbers)
+        entries.append(Computed(**texts, ours=partial(_power, quantity, ratio)))
+    return tuple(entries)
+
+
+ENTRIES = _entries()
 
 
 def _places() -> tuple[Line, ...]:
     epsilons = np.geomspace(EPSILONS[0], EPSILONS[-1], 41)
     exact = 1 / gaussian.mu_of(epsilons, GIVEN.delta)  # at sensitivity 1
-    claimed = np.array(
-        [formulas.own_noise(replace(GIVEN, epsilon=each)) for each in epsilons.tolist()]
-    )
+    claimed = [formulas.own_noise(replace(GIVEN, epsilon=each)) for each in epsilons.tolist()]
+    in_each_step = 2 / GIVEN.n * math.sqrt(GIVEN.steps) * exact
+    on_parameters = 2 / (GIVEN.n * GIVEN.convexity) * exact
     return (
         Line("input, exact, for each row", epsilons, 2 * exact),
-        Line("input, the paper's formula: no guarantee", epsilons, claimed),
-        Line(
-            "gradient, exact, in each of T steps",
-            epsilons,
-            2 / GIVEN.n * math.sqrt(GIVEN.steps) * exact,
-        ),
-        Line("output, exact, on each parameter", epsilons, 2 / (GIVEN.n * GIVEN.convexity) * exact),
+        Line("input, the paper's formula: no guarantee", epsilons, np.array(claimed)),
+        Line("gradient, exact, in each of T steps", epsilons, in_each_step),
+        Line("output, exact, on each parameter", epsilons, on_parameters),
     )
 
 
@@ -123,21 +134,24 @@ PROMISED: dict[str, object] = {
 
 
 def _private() -> Numbers:
+    """Compare the noise of the paper's formula with the noise that keeps its promise."""
     noise = formulas.own_noise(GIVEN)
-    kept = outward(local_epsilon(noise, GIVEN.delta), math.ceil)
-    needed = outward(formulas.local_noise(GIVEN), math.ceil)
-    counts = {"n": GIVEN.n, "convexity": GIVEN.convexity}
-    return PROMISED | counts | {"claimed": short(noise), "kept": kept, "needed": needed}
+    return PROMISED | {
+        "n": GIVEN.n,
+        "convexity": GIVEN.convexity,
+        "claimed": short(noise),
+        "kept": rounded_up(local_epsilon(noise, GIVEN.delta)),
+        "needed": rounded_up(formulas.local_noise(GIVEN)),
+    }
 
 
 def _between() -> Numbers:
-    noises = [
-        outward(formulas.local_noise(replace(GIVEN, epsilon=each)), math.ceil) for each in EPSILONS
-    ]
-    told = ", ".join(
-        f"{noise} at epsilon {epsilon:g}" for epsilon, noise in zip(EPSILONS, noises, strict=True)
-    )
-    return PROMISED | {"noises": told}
+    """List the noise that keeps each epsilon of section 6."""
+    parts = []
+    for epsilon in EPSILONS:
+        noise = formulas.local_noise(replace(GIVEN, epsilon=epsilon))
+        parts.append(f"{rounded_up(noise)} at epsilon {epsilon:g}")
+    return PROMISED | {"noises": ", ".join(parts)}
 
 
 def _less_noise() -> Numbers:
@@ -146,14 +160,21 @@ def _less_noise() -> Numbers:
 
 
 def _as_accurate() -> Numbers:
-    noises = {
-        "local": formulas.local_noise(GIVEN),
-        "halved": formulas.local_noise(replace(GIVEN, epsilon=GIVEN.epsilon / 2)),
-        "gradient": 2 / GIVEN.n * math.sqrt(GIVEN.steps) * GIVEN.unit_noise,
+    """Compare noise on rows, at epsilon and at half of it, with noise on gradients."""
+    halved = replace(GIVEN, epsilon=GIVEN.epsilon / 2)
+    return PROMISED | {
+        "local": rounded_up(formulas.local_noise(GIVEN)),
+        "halved": rounded_up(formulas.local_noise(halved)),
+        "gradient": rounded_up(formulas.private_gradient_noise(GIVEN)),
     }
-    return PROMISED | {name: outward(noise, math.ceil) for name, noise in noises.items()}
 
 
 FINDINGS = findings(
-    WORDS, private=_private, between=_between, less_noise=_less_noise, as_accurate=_as_accurate
+    WORDS,
+    {
+        "private": _private,
+        "between": _between,
+        "less_noise": _less_noise,
+        "as_accurate": _as_accurate,
+    },
 )

@@ -1,6 +1,4 @@
-"""Paper 000: perturbed iterative gradient descent (PIAdam and its kin), and its modified moments
-accountant.
-"""
+"""Paper 000: perturbed iterative gradient descent (PIAdam and its kin), and MMA, its accountant."""
 
 from dpcore.papers.paper import Paper
 from dpcore.papers.pigdo.accuracies import IMPROVEMENTS

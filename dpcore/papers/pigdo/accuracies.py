@@ -1,13 +1,12 @@
-"""Improvements that paper 000 prints, its claims on accuracies, and the answers of the recorded
-runs.
-"""
+"""Improvements that paper 000 prints, and what recorded runs say on its claims on accuracies."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dpcore.papers.entry import Computed
 from dpcore.papers.paper import Sweep
-from dpcore.papers.pigdo.runs import DEFAULT, FIGURE_7, FIVE, LEVELS, PIADAM, THREE, name_of, run
+from dpcore.papers.pigdo.runs import DEFAULT, FIGURE_7A, FIVE, LEVELS, PIADAM, THREE, name_of, run
 from dpcore.papers.pigdo.theorem_3 import WORDS
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.words import UNKNOWN
@@ -26,32 +25,39 @@ def ahead(accuracy: float, other: float) -> float:
 
 
 def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
+    """Return PIAdam's printed lead over a rival; ours is that of their printed accuracies."""
     row = LEVELS[data][sigma]
-    ours, theirs = float(row[PIADAM]), float(row[rival])
-    made = Computed(
+    ours = float(row[PIADAM])
+    theirs = float(row[rival])
+    lead = ahead(ours, theirs)
+    entry = Computed(
         f"Section 5.2, Results on {data}",
         f"PIAdam over {rival} at sigma {sigma:g}, %, as a ratio of their printed accuracies",
         printed,
-        ours=lambda: ahead(ours, theirs),
+        ours=partial(ahead, ours, theirs),
     )
-    if abs(made.ours() - made.theirs) <= made.tolerance:
-        return made
-    least, most = ahead(ours - ROUNDED, theirs + ROUNDED), ahead(ours + ROUNDED, theirs - ROUNDED)
-    can = least <= made.theirs + made.tolerance and most >= made.theirs - made.tolerance
+    if abs(lead - entry.theirs) <= entry.tolerance:
+        return entry
+    least = ahead(ours - ROUNDED, theirs + ROUNDED)
+    most = ahead(ours + ROUNDED, theirs - ROUNDED)
+    can = least <= entry.theirs + entry.tolerance and most >= entry.theirs - entry.tolerance
     why = "Accuracies that round to those can" if can else "No accuracies that round to those"
     because = (
-        f"{row[PIADAM]} over {row[rival]} is {nearest(made.ours(), 3)} % more. {why} give"
-        f" {printed} %."
+        f"{row[PIADAM]} over {row[rival]} is {nearest(lead, 3)} % more. {why} give {printed} %."
     )
-    return replace(made, because=because)
+    return replace(entry, because=because)
 
 
-IMPROVEMENTS = tuple(
-    _improvement(data, float(sigma), rival, printed)
-    for data, levels in WORDS["improvements"].items()
-    for sigma, row in levels.items()
-    for rival, printed in row.items()
-)
+def _improvements() -> tuple[Computed, ...]:
+    entries = []
+    for data, levels in WORDS["improvements"].items():
+        for sigma, row in levels.items():
+            for rival, printed in row.items():
+                entries.append(_improvement(data, float(sigma), rival, printed))
+    return tuple(entries)
+
+
+IMPROVEMENTS = _improvements()
 ID = "000"
 WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
 CHANGE = 3.0  # percentage points, claimed for Figure 7(a)
@@ -76,52 +82,56 @@ class Race:
         """Percentage points by which PIAdam is ahead of the best rival."""
         return self.own.mean - self.rivals[self.best].mean
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """Return both accuracies with their seeds, and the printed ones if there are two."""
-        best = self.best.split(",")[0]
-        theirs = [self.printed.get(name) for name in (FIVE[0], best)]
-        printed = f" (printed: {theirs[0]} and {theirs[1]})" if all(theirs) else ""
+        best = self.best.split(",")[0]  # the paper prints accuracies by method, not by network
+        own_printed = self.printed.get(PIADAM)
+        best_printed = self.printed.get(best)
+        printed = ""
+        if own_printed and best_printed:
+            printed = f" (printed: {own_printed} and {best_printed})"
         return (
-            f"{self.where}: PIAdam {_said(self.own)}, {best}"
-            f" {_said(self.rivals[self.best])}{printed}"
+            f"{self.where}: PIAdam {_with_seeds(self.own)}, {best}"
+            f" {_with_seeds(self.rivals[self.best])}{printed}"
         )
 
 
-def race(where: str, data: str, sigma: float, methods: Iterable[str]) -> list[Race]:
+def race(where: str, data: str, sigma: float, methods: Sequence[str]) -> list[Race]:
     """Return the race of the first method against the others; empty without records."""
-    found = {method: recorded(ID, run(data, method, sigma)) for method in methods}
-    own, *rivals = found.items()
-    if not own[1]:
+    own = recorded(ID, run(data, methods[0], sigma))
+    if own is None:
         return []
-    known = {name: record for name, record in rivals if record and record.data == own[1].data}
+    rivals = {}
+    for name in methods[1:]:
+        record = recorded(ID, run(data, name, sigma))
+        if record and record.data == own.data:
+            rivals[name] = record
+    if not rivals:
+        return []
     printed = LEVELS.get(data, {}).get(sigma, {})
-    return (
-        [Race(f"{own[1].data.title} at sigma {sigma:g}, {where}", own[1], known, printed)]
-        if known
-        else []
-    )
+    return [Race(f"{own.data.title} at sigma {sigma:g}, {where}", own, rivals, printed)]
 
 
 def levels() -> list[Race]:
     """Return the races of Figures 5 and 8, on both networks for MNIST."""
-    found = []
+    races = []
     for data, rows in LEVELS.items():
         for sigma in rows:
-            found += race("the code's network", data, sigma, FIVE)
-            found += race("the text's network", data, sigma, WRITTEN) if data == "MNIST" else []
-    return found
+            races += race("the code's network", data, sigma, FIVE)
+            if data == "MNIST":
+                races += race("the text's network", data, sigma, WRITTEN)
+    return races
 
 
 def kinds() -> list[Race]:
     """Return the races of Figure 3, between the three methods of the paper."""
-    found = []
-    for data in DEFAULT:
-        for reading in ("as coded", "as written"):
-            network = f"the {'code' if reading == 'as coded' else 'text'}'s network"
-            found += race(
-                network, data, DEFAULT[data], [name_of(method, reading) for method in THREE]
-            )
-    return found
+    races = []
+    for data, sigma in DEFAULT.items():
+        coded = [name_of(method, "as coded") for method in THREE]
+        races += race("the code's network", data, sigma, coded)
+        written = [name_of(method, "as written") for method in THREE]
+        races += race("the text's network", data, sigma, written)
+    return races
 
 
 def judged(races: list[Race], roughly: float) -> str:
@@ -130,43 +140,43 @@ def judged(races: list[Race], roughly: float) -> str:
         return UNKNOWN
     behind = [each for each in races if each.lead < -roughly]
     even = [each for each in races if -roughly <= each.lead < 0]
-    verdict = "Not everywhere" if behind else "Yes, where it is recorded"
-    parts = [
-        f"of {len(races)} comparisons that are recorded, PIAdam is ahead in"
-        f" {len(races) - len(behind + even)}"
-    ]
+    ahead_in = len(races) - len(behind) - len(even)
+    parts = [f"of {len(races)} comparisons that are recorded, PIAdam is ahead in {ahead_in}"]
     if roughly:
         parts.append(f"roughly equal (behind by {roughly:g} points at most) in {len(even)}")
     parts.append(f"behind in {len(behind)}")
-    listed = "; ".join(each.told() for each in (*behind, *even))
-    return f"{verdict}: {', '.join(parts)}." + (
-        f" Accuracies in % where a rival is ahead: {listed}." if listed else ""
-    )
+    verdict = "Not everywhere" if behind else "Yes, where it is recorded"
+    answer = f"{verdict}: {', '.join(parts)}."
+    if behind or even:
+        listed = "; ".join(each.in_words() for each in (*behind, *even))
+        answer += f" Accuracies in % where a rival is ahead: {listed}."
+    return answer
 
 
-def _said(record: Recorded) -> str:
+def _with_seeds(record: Recorded) -> str:
     return f"{record.mean:.2f} ({record.seeds})"
 
 
 def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
-    """Return the change of accuracy, in points, over each sweep with at least two recorded values."""
+    """Return the change of accuracy, in points, over each sweep with several recorded values."""
     found = {}
     for sweep in sweeps:
-        means = [
-            record.mean for record in (recorded(ID, config) for config in sweep.configs) if record
-        ]
+        records = [recorded(ID, config) for config in sweep.configs]
+        means = [record.mean for record in records if record]
         if len(means) > 1:
             found[sweep.title] = max(means) - min(means)
     return found
 
 
+def changes_in_words(found: Mapping[str, float]) -> str:
+    """List the changes of accuracy, by the title of the sweep."""
+    return "; ".join(f"{change:.2f} points ({title})" for title, change in found.items())
+
+
 def hidden_units() -> str:
     """Say how much accuracy changes over the panels of Figure 7(a)."""
-    found = changes(FIGURE_7[0])
+    found = changes(FIGURE_7A)
     if not found:
         return UNKNOWN
     verdict = "Yes, where it is recorded" if max(found.values()) <= CHANGE else "Not everywhere"
-    return (
-        f"{verdict}: by"
-        f" {'; '.join(f'{change:.2f} points ({title})' for title, change in found.items())}."
-    )
+    return f"{verdict}: by {changes_in_words(found)}."

@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 
 from dpcore.papers.paper import Area, Cells, Map
-from dpcore.papers.words import words_of
+from dpcore.papers.words import rounded_down, rounded_up, words_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.mma import failing_conditions
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
-from dpcore.privacy.report.numbers import nearest, outward, short
+from dpcore.privacy.report.numbers import nearest, short
 
 
 def least_order(q: float) -> float:
@@ -41,15 +41,15 @@ def bounded_moment(q: float, sigma: float, order: int) -> float:
     """
     z = np.arange(-40.0, 40.0, 1 / 64)  # in standard deviations of the noise
     loss = -np.logaddexp(math.log1p(-q), math.log(q) + z / sigma - 0.5 / sigma**2)
-    return float(np.log(np.sum(np.exp(order * loss - z * z / 2)) / 64 / math.sqrt(2 * math.pi)))
+    integral = np.sum(np.exp(order * loss - z * z / 2)) / 64 / math.sqrt(2 * math.pi)
+    return float(np.log(integral))
 
 
 def omitted_moment(q: float, sigma: float, order: int) -> float:
-    """Return the log-moment of the other direction, ln E_{z ~ u} [(u(z)/u0(z))^lambda], which the
-    proof omits.
+    """Return the log-moment that the proof omits: ln E_{z ~ u} [(u(z)/u0(z))^lambda].
 
-    It is the larger one (Mironov, Talwar and Zhang 2019, arXiv 1908.10530, Theorem 5). Orders 1 to
-    127.
+    It is that of the other direction, the larger one (Mironov, Talwar and Zhang 2019, arXiv
+    1908.10530, Theorem 5). Orders 1 to 127.
 
     >>> round(omitted_moment(0.01, 1.0, 10), 2)
     4.41
@@ -67,27 +67,26 @@ def assumed_moment(q: float, sigma: float, order: int) -> float:
 
 
 def dropped_bounds(q: float, sigma: float, t: int) -> tuple[float, float, float]:
-    """Return the proof's own bounds (14), (16) and (27) on the three parts of the term t that it
-    drops, t >= 3.
+    """Return the proof's bounds (14), (16) and (27) on the parts of the term t that it drops.
+
+    t is at least 3.
 
     >>> [round(each / 0.01**3, 1) for each in dropped_bounds(0.01, 1.0, 3)]
     [12.2, 1.0, 2377.2]
     """
     spread = sigma**t * math.prod(range(t - 1, 0, -2))  # sigma^t (t - 1)!!
     outer = (2 * q) ** t / (2 * (1 - q) ** (t - 1) * sigma ** (2 * t))
-    return (
-        outer * (spread + 1),
-        q**t / ((1 - q) ** t * sigma ** (2 * t)),
-        outer * math.exp((t * t - t) / (2 * sigma**2)) * (spread + t**t),
-    )
+    bound_14 = outer * (spread + 1)
+    bound_16 = q**t / ((1 - q) ** t * sigma ** (2 * t))
+    bound_27 = outer * math.exp((t * t - t) / (2 * sigma**2)) * (spread + t**t)
+    return bound_14, bound_16, bound_27
 
 
 def dominant_from(delta: float) -> float:
-    """Return the steps above which sigma / (q lambda) > 10 holds at the proof's order, for every q
-    and sigma.
+    """Return the steps above which sigma / (q lambda) > 10 holds at the proof's order.
 
-    There sigma / (q lambda) = (delta^(-1/T) - 1)^(-1/2), which is above 10 where T > ln(1/delta) /
-    ln(1.01).
+    It holds there for every q and sigma, since sigma / (q lambda) = (delta^(-1/T) - 1)^(-1/2),
+    which is above 10 where T > ln(1/delta) / ln(1.01).
 
     >>> round(dominant_from(1e-5), 2)
     1157.04
@@ -97,12 +96,15 @@ def dominant_from(delta: float) -> float:
 
 WORDS = words_of("pigdo")
 DELTA = 1e-5
-RATES, SIGMAS = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0)  # where to look
+# The grid of settings where counterexamples are sought.
+RATES = (0.1, 0.05, 0.02, 0.01)
+SIGMAS = (1.0, 1.2, 1.5, 2.0)
 STEPS = (1, 10, 100, 1000, 1500, 5000, 11_500)
 # The proof needs sigma / (q lambda) above it, so that each term is that many times the next.
 DOMINANT = 10
 # A claimed epsilon is tested at 13 deltas up to 0.5, and then between two of these.
-MAX_DELTA, DELTAS = 0.5, 13
+MAX_DELTA = 0.5
+DELTAS = 13
 MAP_SIGMAS = np.geomspace(0.5, 8, 13).round(6)  # rounded, so that 1 is 1
 MAP_EPOCHS = np.array([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 200, 400])
 MAP_RATE = 0.01  # of Figure 4
@@ -137,13 +139,16 @@ class Counterexample:
 
         The claim is false at each delta whose lower bound of epsilon is larger.
         """
-        low, high, mechanism = DELTA, MAX_DELTA, Mechanism.constant(self.q, self.sigma, self.steps)
+        mechanism = Mechanism.constant(self.q, self.sigma, self.steps)
+        low = DELTA
+        high = MAX_DELTA
         for _ in range(2):
-            deltas = np.geomspace(low, high, DELTAS)
+            deltas = np.geomspace(low, high, DELTAS)  # (DELTAS,)
             band = ACCOUNTANTS[CERTIFIED].profile(mechanism, deltas)
             assert band.lower is not None
             last = int(np.flatnonzero(band.lower > self.claimed)[-1])
-            low, high = float(deltas[last]), float(deltas[min(last + 1, DELTAS - 1)])
+            low = float(deltas[last])
+            high = float(deltas[min(last + 1, DELTAS - 1)])
         return low
 
 
@@ -188,38 +193,34 @@ def conditions_hold(
     """
     if which is Lambda.ANY:
         largest = 0.1 / q**2  # the larger the order, the weaker the condition on epsilon
-        return (
-            sigma >= 1
-            and q * sigma < 1 <= largest
-            and claimed(q, sigma, steps, delta) > 0.002 * steps / largest
-        )
-    stated = not failing_conditions(Mechanism.constant(q, sigma, steps), steps, delta)
-    return stated and (
-        which is Lambda.OWN or sigma / (q * own_order(q, sigma, steps, delta)) > DOMINANT
-    )
+        order_exists = sigma >= 1 and q * sigma < 1 <= largest
+        return order_exists and claimed(q, sigma, steps, delta) > 0.002 * steps / largest
+    if failing_conditions(Mechanism.constant(q, sigma, steps), steps, delta):
+        return False
+    if which is Lambda.OWN:
+        return True
+    return sigma / (q * own_order(q, sigma, steps, delta)) > DOMINANT
 
 
 @cache
 def _below() -> tuple[Counterexample, ...]:
-    """Return the settings of the grid whose claim lies below the proven lower bound, the worst
-    first.
-    """
+    """Return the settings of the grid that are promised less than is proven, the worst first."""
     found = []
     for q, sigma in itertools.product(RATES, SIGMAS):
         whole = Mechanism.constant(q, sigma, STEPS[-1])
         band = ACCOUNTANTS[CERTIFIED].curve(whole, STEPS, DELTA)
         promises = ACCOUNTANTS["mma"].curve(whole, STEPS, DELTA).epsilon
         assert band.lower is not None
-        for steps, promise, lower in zip(
-            STEPS, promises.tolist(), band.lower.tolist(), strict=True
-        ):
-            found += [Counterexample(q, sigma, steps, promise, lower)] if lower > promise else []
+        rows = zip(STEPS, promises.tolist(), band.lower.tolist(), strict=True)
+        for steps, promise, lower in rows:
+            if lower > promise:
+                found.append(Counterexample(q, sigma, steps, promise, lower))
     return tuple(sorted(found, key=lambda each: -each.excess))
 
 
 @cache
 def counterexamples(which: Lambda) -> tuple[Counterexample, ...]:
-    """Return those that meet the conditions, the worst first."""
+    """Return the refuted settings that meet the conditions, the worst first."""
     return tuple(
         each for each in _below() if conditions_hold(each.q, each.sigma, each.steps, which)
     )
@@ -230,26 +231,29 @@ REFUTED, BELOW, INSIDE, SAFE, OUTSIDE = range(len(AREAS))
 
 
 def _cells() -> Cells:
-    steps = np.round(MAP_EPOCHS / MAP_RATE)
-    area, said = np.empty((MAP_SIGMAS.size, steps.size), dtype=np.int64), []
+    steps = np.round(MAP_EPOCHS / MAP_RATE)  # (X,)
+    area = np.empty((MAP_SIGMAS.size, steps.size), dtype=np.int64)  # (Y, X)
+    texts = []
     for row, sigma in enumerate(MAP_SIGMAS.tolist()):
-        whole, texts = Mechanism.constant(MAP_RATE, sigma, int(steps[-1])), []
-        claim, band = (ACCOUNTANTS[name].curve(whole, steps, DELTA) for name in ("mma", CERTIFIED))
+        whole = Mechanism.constant(MAP_RATE, sigma, int(steps[-1]))
+        promises = ACCOUNTANTS["mma"].curve(whole, steps, DELTA).epsilon  # (X,)
+        band = ACCOUNTANTS[CERTIFIED].curve(whole, steps, DELTA)
         assert band.lower is not None
+        texts_of_row = []
         for column, count in enumerate(band.steps.tolist()):
             failing = failing_conditions(Mechanism.constant(MAP_RATE, sigma, count), count, DELTA)
-            promise, low, high = (
-                float(each[column]) for each in (claim.epsilon, band.lower, band.epsilon)
-            )
+            promise = float(promises[column])
+            low = float(band.lower[column])
+            high = float(band.epsilon[column])
             area[row, column] = _area(promise, low, high, bool(failing))
-            where = (
-                f"sigma {nearest(sigma)}, {nearest(MAP_EPOCHS[column])} epochs ({count:,} steps)"
+            conditions = f"fails {', '.join(failing)}" if failing else "all conditions met"
+            texts_of_row.append(
+                f"sigma {nearest(sigma)}, {nearest(MAP_EPOCHS[column])} epochs ({count:,} steps):"
+                f" MMA claims {short(promise)}, proven {rounded_down(low)} to"
+                f" {rounded_up(high)}; {conditions}"
             )
-            proven = f"proven {outward(low, math.floor)} to {outward(high, math.ceil)}"
-            fails = f"; fails {', '.join(failing)}" if failing else "; all conditions met"
-            texts.append(f"{where}: MMA claims {short(promise)}, {proven}{fails}")
-        said.append(tuple(texts))
-    return Cells(MAP_EPOCHS, MAP_SIGMAS, area, tuple(said))
+        texts.append(tuple(texts_of_row))
+    return Cells(MAP_EPOCHS, MAP_SIGMAS, area, tuple(texts))
 
 
 def _area(promise: float, low: float, high: float, failing: bool) -> int:

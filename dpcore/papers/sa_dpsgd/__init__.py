@@ -1,8 +1,9 @@
 """Paper 001: SA-DPSGD, which accepts or rejects each noisy step by simulated annealing."""
 
 from dpcore.papers.paper import Paper
+from dpcore.papers.sa_dpsgd.figures import DRAWINGS
 from dpcore.papers.sa_dpsgd.findings import FINDINGS
-from dpcore.papers.sa_dpsgd.numbers import ACCURACIES, DRAWINGS, ENTRIES
+from dpcore.papers.sa_dpsgd.numbers import ENTRIES
 from dpcore.papers.sa_dpsgd.runs import RUNS, SWEEPS, WORDS
 from dpcore.papers.words import remarks
 
@@ -10,7 +11,7 @@ PAPER = Paper(
     **WORDS["paper"],
     entries=(*ENTRIES, *RUNS),
     sweeps=SWEEPS,
-    drawings=(*DRAWINGS, *ACCURACIES),
+    drawings=DRAWINGS,
     findings=FINDINGS,
     remarks=remarks(WORDS),
 )

@@ -1,93 +1,109 @@
 """Numbers in the answers to paper 001's claims."""
 
-import math
-from itertools import pairwise
-
 import numpy as np
 
 from dpcore.papers.sa_dpsgd import numbers
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
 from dpcore.papers.sa_dpsgd.numbers import BUDGET, DELTA, NAMES, Q0, setting
 from dpcore.papers.sa_dpsgd.runs import DATA, WORDS
-from dpcore.papers.words import Numbers, findings
-from dpcore.privacy.report.numbers import outward, percent, plain, short
+from dpcore.papers.words import Numbers, findings, rounded_down, rounded_up
+from dpcore.privacy.report.numbers import percent, plain, short
 
 ONE = Selection(sigma=2.0, distance=6.0)  # one step, with any number of rejections
 # With the paper's own limit.
-MANY, STEPS = Selection(sigma=20.0, distance=30.0, limit=DATA["MNIST"]["limit"]), 1000
+MANY = Selection(sigma=20.0, distance=30.0, limit=DATA["MNIST"]["limit"])
+STEPS = 1000
 
 
 def _free() -> Numbers:
+    """Count accepted steps alone, and bound the epsilon of all, with the paper's limit."""
     return vars(MANY) | {
         "steps": STEPS,
         "charged": short(numbers.theorem_1(1.0, MANY.sigma, STEPS)),
         "counted": short(MANY.accepted_only(DELTA, STEPS)),
-        "proven": outward(MANY.epsilon_after(STEPS, DELTA), math.floor),
+        "proven": rounded_down(MANY.epsilon_after(STEPS, DELTA)),
     }
 
 
 def _one_step() -> Numbers:
-    counted = Selection(ONE.sigma, 0.0)  # accepts every proposal
+    """Compare the delta of one accepted step with that of one Gaussian."""
+    one_gaussian = Selection(ONE.sigma, 0.0)  # accepts every proposal
     return vars(ONE) | {
-        "delta": outward(ONE.delta(0.5), math.floor),
-        "counted": short(counted.delta(0.5)),
+        "delta": rounded_down(ONE.delta(0.5)),
+        "counted": short(one_gaussian.delta(0.5)),
     }
 
 
-def _three() -> Numbers:
+def _spent_on_data() -> Numbers:
+    """Bound epsilon on each data set without rejections, and with as many as the limit allows."""
     parts = []
     for name in NAMES:
-        tau, most = numbers.whole_epochs(name), DATA[name]["limit"] + 1
-        low, high = (
-            outward(numbers.proven_epsilon(name, count), math.ceil) for count in (tau, most * tau)
-        )
+        tau = numbers.whole_epochs(name)
+        limit = DATA[name]["limit"]
+        low = numbers.proven_epsilon(name, tau)
+        high = numbers.proven_epsilon(name, (limit + 1) * tau)
         parts.append(
-            f"{name}: {low} for {tau:,} proposals, {high} for {tau:,} accepted steps with up to"
-            f" {most - 1} rejections before each"
+            f"{name}: {rounded_up(low)} for {tau:,} proposals, {rounded_up(high)}"
+            f" for {tau:,} accepted steps with up to {limit} rejections before each"
         )
     return {"parts": "; ".join(parts)}
 
 
 def _gap() -> Numbers:
-    gaps = {
-        name: [row[-2] - row[-1] for row in data["reaches"].values()] for name, data in DATA.items()
-    }
-    growing = [name for name in NAMES if all(a <= b for a, b in pairwise(gaps[name]))]
-    others = [
-        f"{name} {', '.join(f'{gap:.2f}' for gap in gaps[name])}"
-        for name in NAMES
-        if name not in growing
-    ]
+    """Name the data sets of Table 3 on which SA-DPSGD's lead over AUTO-S grows, and the others."""
+    growing = []
+    others = []
+    for name in NAMES:
+        gaps = [epsilons[-2] - epsilons[-1] for epsilons in DATA[name]["reaches"].values()]
+        if gaps == sorted(gaps):
+            growing.append(name)
+        else:
+            others.append(f"{name} {', '.join(f'{gap:.2f}' for gap in gaps)}")
     return {"growing": " and ".join(growing), "others": "; ".join(others)}
 
 
 def _saving() -> Numbers:
-    places = [(name, accuracy) for name, data in DATA.items() for accuracy in data["reaches"]]
-    shares = {place: numbers.saved_share(*place) for place in places}
+    """Find the least and the largest share of steps that Table 3 saves, and where."""
+    shares = {}
+    for name, data in DATA.items():
+        for accuracy in data["reaches"]:
+            shares[name, accuracy] = numbers.saved_share(name, accuracy)
     name, accuracy = max(shares, key=shares.__getitem__)
-    least, most = (percent(share, 0) for share in (min(shares.values()), max(shares.values())))
-    return {"least": least, "most": most, "name": name, "accuracy": accuracy}
+    return {
+        "least": percent(min(shares.values()), 0),
+        "most": percent(max(shares.values()), 0),
+        "name": name,
+        "accuracy": accuracy,
+    }
 
 
 def _logarithm() -> Numbers:
-    q, sigma = setting("MNIST").q, setting("MNIST").sigma
-    printed, meant = (numbers.affordable(q, sigma, BUDGET, printed) for printed in (True, False))
-    return {"budget": BUDGET, "printed": printed, "meant": meant}
+    """Count the steps that the budget pays for, as printed and as meant."""
+    column = setting("MNIST")
+    return {
+        "budget": BUDGET,
+        "printed": numbers.affordable(column.q, column.sigma, BUDGET, printed=True),
+        "meant": numbers.affordable(column.q, column.sigma, BUDGET),
+    }
 
 
 def _small_probability() -> Numbers:
-    tau, rise = numbers.whole_epochs("MNIST"), 1e-4
-    chance = percent(float(numbers.acceptance(np.array([rise]), tau)[0]))
-    return {"q0": Q0, "product": Q0 * tau, "rise": plain(rise), "chance": chance}
+    """Find the chance of accepting a small rise of the loss at the end of training."""
+    tau = numbers.whole_epochs("MNIST")
+    rise = 1e-4
+    chance = float(numbers.acceptance(np.array([rise]), tau)[0])
+    return {"q0": Q0, "product": Q0 * tau, "rise": plain(rise), "chance": percent(chance)}
 
 
 FINDINGS = findings(
     WORDS,
-    free=_free,
-    one_step=_one_step,
-    three=_three,
-    saving=_saving,
-    gap=_gap,
-    logarithm=_logarithm,
-    small_probability=_small_probability,
+    {
+        "free": _free,
+        "one_step": _one_step,
+        "three": _spent_on_data,
+        "saving": _saving,
+        "gap": _gap,
+        "logarithm": _logarithm,
+        "small_probability": _small_probability,
+    },
 )

@@ -10,7 +10,9 @@ symmetry about 1/2 the same for both x. Proposal i + 1 <= limit is released afte
 density (1-a)^i p_x on A, the last one with density (1-a)^limit p_x everywhere. Together the density
 is p_x(w) times
 
-    g(w) = (1 - (1-a)^limit) / a  if w is in A, else 0;  plus (1-a)^limit.     (1/a on A without a limit)
+    g(w) = (1 - (1-a)^limit) / a  if w is in A, else 0;  plus (1-a)^limit.
+
+Without a limit it is 1/a on A.
 
 **Its privacy.** g does not depend on x, so the loss at w stays (2 w - 1) / (2 sigma^2). But large
 losses lie in A, and occur up to limit + 1 times as often. With t = 1/2 + sigma^2 epsilon, beyond
@@ -63,15 +65,17 @@ class Selection:
         >>> round(Selection(2.0, 6.0).good, 6)
         0.003557
         """
-        return float(
-            ndtr((-0.5 - self.distance) / self.sigma) + ndtr((0.5 - self.distance) / self.sigma)
-        )
+        far = ndtr((-0.5 - self.distance) / self.sigma)
+        near = ndtr((0.5 - self.distance) / self.sigma)
+        return float(far + near)
 
     def delta(self, epsilon: float) -> float:
         """Return a lower bound of the delta that goes with epsilon >= 0, exact up to rounding.
 
-        >>> accepted_only = Selection(2.0, 0.0)
-        >>> [round(each.delta(0.5), 3) for each in (accepted_only, Selection(2.0, 6.0, 10), Selection(2.0, 6.0))]
+        >>> accepts_all = Selection(2.0, 0.0)
+        >>> limited = Selection(2.0, 6.0, 10)
+        >>> unlimited = Selection(2.0, 6.0)
+        >>> [round(each.delta(0.5), 3) for each in (accepts_all, limited, unlimited)]
         [0.052, 0.071, 0.57]
         """
         check.in_range(0, math.inf, ends="[)", epsilon=epsilon)
@@ -81,8 +85,7 @@ class Selection:
         return reached / self.good * beyond + forced * self._gap(threshold, epsilon)
 
     def epsilon_after(self, steps: int, delta: float) -> float:
-        """Return a lower bound of epsilon after so many accepted steps, from the side on which each
-        lies.
+        """Return a lower bound of epsilon after accepted steps, from the side of each.
 
         >>> one = Selection(2.0, 3.0, 10)
         >>> [round(each) for each in (one.accepted_only(1e-5, 100), one.epsilon_after(100, 1e-5))]
@@ -91,14 +94,14 @@ class Selection:
         check.delta(delta=delta)
         check.whole(1, steps=steps)
         odds = math.log(self.right_side / (1 - self.right_side))
-        low, high = 0.0, steps * odds
+        low = 0.0
+        high = steps * odds
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            low, high = (
-                (middle, high)
-                if self._delta_of_sides(steps, middle, odds) > delta
-                else (low, middle)
-            )
+            if self._delta_of_sides(steps, middle, odds) > delta:
+                low = middle
+            else:
+                high = middle
         return low
 
     @property
@@ -110,8 +113,9 @@ class Selection:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """The chances that a good proposal ends it, and that the limit does, each exact even if it
-        is small.
+        """The chances that a good proposal ends it, and that the limit does.
+
+        Each is exact even if it is small.
         """
         if self.limit == 0:
             return 0.0, 1.0
@@ -129,11 +133,14 @@ class Selection:
         """Return an epsilon that is certain, as it charges every possible proposal."""
         if self.limit is None:
             return math.inf
-        return float(gaussian.epsilon_of(delta, math.sqrt(steps * (self.limit + 1)) / self.sigma))
+        proposals = steps * (self.limit + 1)
+        return float(gaussian.epsilon_of(delta, math.sqrt(proposals) / self.sigma))
 
     def _gap(self, u: float, epsilon: float) -> float:
         """Return D(u), rounded down."""
-        return _excess(ndtr((1 - u) / self.sigma), ndtr(-u / self.sigma), epsilon)
+        with_it = ndtr((1 - u) / self.sigma)
+        without = ndtr(-u / self.sigma)
+        return _excess(with_it, without, epsilon)
 
     def _delta_of_sides(self, steps: int, epsilon: float, odds: float) -> float:
         """Return the delta of so many coins, rounded down."""
@@ -141,12 +148,14 @@ class Selection:
         most = math.floor((steps - epsilon / odds) / 2)
         if most < 0:
             return 0.0
-        wrong = 1 - self.right_side
-        return _excess(bdtr(most, steps, wrong), bdtr(most, steps, self.right_side), epsilon)
+        with_it = bdtr(most, steps, 1 - self.right_side)
+        without = bdtr(most, steps, self.right_side)
+        return _excess(with_it, without, epsilon)
 
 
 def _excess(with_it: float, without: float, epsilon: float) -> float:
     """Return with_it - e^epsilon without, or 0 if that is negative or overflows, rounded down."""
     if epsilon > MAX_EPSILON:
         return 0.0
-    return max(0.0, float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN)))
+    least = with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN)
+    return max(0.0, float(least))
