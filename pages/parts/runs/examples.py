@@ -26,13 +26,18 @@ def examples() -> tuple[RunRecord, ...]:
 
 
 def _read(name: str, file: str) -> RunRecord:
-    found = read_run((Path(__file__).parent / "examples" / file).read_bytes())
-    columns = (
-        row_of(file.removesuffix(".json"), found.config, name, planned=found.plan) | found.columns
-    )
-    columns |= {"name": name, "origin": None, "cancelling": False, "sequence": len(found.events)}
-    run = run_of(columns | {"body": body_of(found.events[-1])})
-    return RunRecord(run, History().followed_by(found.events), name)
+    path = Path(__file__).parent / "examples" / file
+    found = read_run(path.read_bytes())
+    columns = {
+        **row_of(path.stem, found.config, name, planned=found.plan),
+        **found.columns,
+        "name": name,
+        "origin": None,
+        "cancelling": False,
+        "sequence": len(found.events),
+        "body": body_of(found.events[-1]),
+    }
+    return RunRecord(run_of(columns), History().followed_by(found.events), name)
 
 
 def show_examples() -> None:
@@ -46,7 +51,7 @@ def show_examples() -> None:
 
 def _table() -> int:
     runs = [each.run for each in examples()]
-    left = learn(filter(None, (spending_of(run) for run in runs)))
+    left = learn(filter(None, map(spending_of, runs)))
     ticking = {"ticked": [run.id for run in runs], "most": 0, "full": EXAMPLE, "heard": 0}
     rows = [row(run, None, "", best=run.id == "private") for run in runs]
     columns = [each | {"sorts": False} for each in columns_of(runs, order_shown())]
