@@ -5,8 +5,8 @@ Their numbers recomputed, each with a verdict; their figures redrawn.
 
 import streamlit as st
 
-from pages.parts.calibrate.question import move_on
 from pages.parts.layout import page_columns
+from pages.parts.page_change import move_on
 from pages.parts.papers import head
 from pages.parts.papers.figures import show_figures
 from pages.parts.papers.opening import open_link

@@ -6,9 +6,9 @@ import streamlit as st
 
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.run_table import Wanted, counted
-from pages.parts.calibrate.question import move_on
 from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
+from pages.parts.page_change import move_on
 from pages.parts.papers.opening import open_link
 from pages.parts.runs.actions import actions, paused_line
 from pages.parts.runs.comparing import compare

@@ -19,9 +19,9 @@ from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
 from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import show
-from pages.parts.calibrate.question import load
 from pages.parts.components.elements import FRAME, text_sent
 from pages.parts.controls.data import OTHER, data_of
+from pages.parts.page_change import load
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted

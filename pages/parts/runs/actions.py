@@ -15,8 +15,8 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.resume import ended_early
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import PAUSED, Store
-from pages.parts.calibrate.question import load
 from pages.parts.jobs import problems_said, say_problem
+from pages.parts.page_change import load
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.runs.listing import Chosen, take_ticks, ticked_now
 from pages.parts.shell import menu
