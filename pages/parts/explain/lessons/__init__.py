@@ -50,7 +50,7 @@ def _smallest_proven(scenes: SimpleNamespace) -> str:
 
 
 def _refuted(scene: Scene) -> bool:
-    """True if MMA's theorem promises less than the proven bound, although its conditions are met."""
+    """True if MMA's theorem promises less than the proven bound where its conditions are met."""
     return not scene.curve("mma").note and scene.epsilon_by("mma") < scene.lower
 
 
