@@ -34,9 +34,11 @@ with right:
         st.subheader("Its numbers, and ours", anchor=False)
         outcomes = chosen_outcomes()
         show_numbers([each for each in found if each.outcome in outcomes])
-        rows = lambda: numbers_rows(found, link)  # noqa: E731
         csv_button(
-            "Download the numbers (CSV)", rows, f"paper-{paper.id}-numbers.csv", "download_numbers"
+            "Download the numbers (CSV)",
+            lambda: numbers_rows(found, link),
+            f"paper-{paper.id}-numbers.csv",
+            "download_numbers",
         )
     show_trainings(paper)
     head.show_experiments(paper)
