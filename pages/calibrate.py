@@ -24,7 +24,8 @@ move_on()
 
 with right:
     controls, result = st.columns([2, 3], gap="medium")
-    map_, below = st.container(key="answer"), st.container()
+    map_ = st.container(key="answer")
+    below = st.container()
 asking = controls.container(key="question")
 with asking:
     solved, by = question.solve_controls()

@@ -181,8 +181,7 @@ def _batch(form: Form, step: PicturedStep) -> str:
 
 def _gradients(step: PicturedStep) -> str:
     greys = [_grey(each, float(step.gradients.max())) for each in step.gradients]
-    captions = [nearest(float(each), 2) for each in step.norms]
-    images = _images(greys, step, "its gradient", captions)
+    images = _images(greys, step, "its gradient", _two_digits(step.norms))
     return f"<b>Take one gradient for each example.</b> Below it stands its length.{images}"
 
 
@@ -190,10 +189,13 @@ def _clipped(form: Form, step: PicturedStep) -> str:
     clipped = step.factors[:, None] * step.gradients  # (m, d)
     lengths = step.factors * step.norms  # (m,)
     greys = [_grey(each, float(clipped.max())) for each in clipped]
-    captions = [nearest(float(each), 2) for each in lengths]
-    images = _images(greys, step, "its gradient, cut", captions)
+    images = _images(greys, step, "its gradient, cut", _two_digits(lengths))
     title = f"<b>Cut each to length C = {nearest(form.clip_norm)}.</b>"
     return f"{title} No example counts for more.{images}"
+
+
+def _two_digits(lengths: FloatArray) -> list[str]:
+    return [nearest(float(each), 2) for each in lengths]
 
 
 def _noise(form: Form, step: PicturedStep) -> str:

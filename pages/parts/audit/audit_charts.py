@@ -82,8 +82,11 @@ def evidence_chart(found: AuditResults) -> None:
     figure = figures.evidence_figure(progress, size=chart_size())
     alt = figures.evidence_alt(progress)
     chart(figure, "evidence", alt, "Evidence against the noise", None)
+    caption = WORDS["evidence"]
     caught = progress[-1].caught
-    st.caption(f"**{caught}** {WORDS['evidence']}" if caught else WORDS["evidence"])
+    if caught:
+        caption = f"**{caught}** {caption}"
+    st.caption(caption)
 
 
 def _roc(found: AuditResults, traced: Traced, title: str) -> None:
@@ -121,11 +124,8 @@ def _limits(found: AuditResults) -> None:
         st.info(WORDS["no_laws"].format(why=error))
         return
     reached = _reached(found)
-    most_of_each = [most for most, _ in limits]
-    expected_of_each = [expected for _, expected in limits]
-    figure = canaries_figure(
-        COUNTS, most_of_each, expected_of_each, reached, certified, size=chart_size()
-    )
+    all_most, all_expected = zip(*limits, strict=True)
+    figure = canaries_figure(COUNTS, all_most, all_expected, reached, certified, size=chart_size())
     most, expected = limits[COUNTS.index(1000)]
     alt = canaries_alt(most, expected, reached, 1000)
     chart(figure, "limits", alt, "What one run can show", None)

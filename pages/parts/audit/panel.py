@@ -157,7 +157,9 @@ def draw(store: Store, found: AuditResults) -> None:
         until = "It had no findings yet."
         if found.measured:
             until = "Its findings until then are shown."
-        done = found.watched.step / found.watched.steps if found.watched else 0.0
+        done = 0.0
+        if found.watched:
+            done = found.watched.step / found.watched.steps
         SHOWN.status(store, found.run, done, _progress(found), until)
         if found.stopped:
             st.warning(f"{found.stopped.reason} The steps before are judged.")
@@ -205,17 +207,19 @@ def _outcome(found: AuditResults) -> None:
 
 def _verdict(failed: Sequence[str], *, charged: bool) -> str:
     """The verdict in a line; a trainer that is charged nothing claims nothing to refute."""
-    if failed:
-        fault = "Claim refuted" if charged else "Fault found"
-        return f"{fault} by {', '.join(failed)}"
-    return "No test refutes the claim" if charged else "No test found a fault"
+    names = ", ".join(failed)
+    if charged:
+        return f"Claim refuted by {names}" if failed else "No test refutes the claim"
+    return f"Fault found by {names}" if failed else "No test found a fault"
 
 
 def _measured(found: AuditResults) -> str:
     prepared = found.prepared
     if prepared is None:
         return ""
-    took = f"Trained and tested in {duration(found.seconds)}: " if found.seconds else ""
+    took = ""
+    if found.seconds:
+        took = f"Trained and tested in {duration(found.seconds)}: "
     canaries = "no canaries"
     if prepared.canaries:
         canaries = f"{prepared.canaries:,} canaries ({prepared.inside:,} in the data)"

@@ -142,7 +142,9 @@ class AuditResults:
         if charged is None or charged == before.steps:
             return before
         after = self.request.by.claims(self.request.trained, int(charged))
-        return after if after and after.steps == charged else None
+        if after is None or after.steps != charged:
+            return None
+        return after
 
     @property
     def shown(self) -> list[Measured]:
@@ -231,14 +233,20 @@ def _row(found: AuditResults, name: str) -> list[str]:
     test = found.finding(name)
     words = TESTS[name]
     result = _result_of(found, name)
-    # Corrected once all are known.
-    p_value = found.p_values.get(name, test.p_value if test else None)
-    p_value_text = "–" if p_value is None else escape(p_text(p_value))
+    p_value = found.p_values.get(name)  # corrected, once all are known
+    shows = ""
+    epsilon_text = "–"
+    if test:
+        shows = test.shows
+        epsilon_text = _epsilon_text(test)
+        if p_value is None:
+            p_value = test.p_value
+    p_value_text = "–" if p_value is None else p_text(p_value)
     return [
-        f"{escape(words['title'])}<small>{escape(test.shows) if test else ''}</small>",
+        f"{escape(words['title'])}<small>{escape(shows)}</small>",
         f"<span class=kept>{sign(result, 'audit')} {result}</span>",
-        f"<span class=kept>{p_value_text}</span>",
-        escape(_epsilon_text(test)) if test else "–",
+        f"<span class=kept>{escape(p_value_text)}</span>",
+        escape(epsilon_text),
         escape(words["tests"]),
         escape(words["untested"]),
     ]

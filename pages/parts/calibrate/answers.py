@@ -119,9 +119,13 @@ def _fields_of_printed(setting: PrintedSetting) -> dict[str, str]:
     }
 
 
+def _solved_field(asked: Asked) -> str:
+    return "q" if asked.solve == "batch" else asked.solve
+
+
 def answers_download(asked: Asked, origin: Origin) -> None:
     """Draw a button for the answers as CSV, each with its whole setting."""
-    solved = "q" if asked.solve == "batch" else asked.solve
+    solved = _solved_field(asked)
     shared = origin._replace(sigma=asked.sigma, steps=asked.steps)._replace(**{solved: None})
 
     def rows() -> Rows:
@@ -162,7 +166,7 @@ def less_noise(
 
 def _answer_fields(asked: Asked, name: str) -> dict[str, Any]:
     """The answer by one accountant; a question without one has empty fields, and a note."""
-    given = "q" if asked.solve == "batch" else asked.solve
+    solved = _solved_field(asked)
     fields = {
         "accountant": name,
         "solved": asked.solve,
@@ -174,7 +178,7 @@ def _answer_fields(asked: Asked, name: str) -> dict[str, Any]:
         "kind": "",
         "verdict": "",
         "note": "",
-        given: "",
+        solved: "",
     }
     found = answer(asked, name)
     if isinstance(found, str):
@@ -188,7 +192,7 @@ def _answer_fields(asked: Asked, name: str) -> dict[str, Any]:
         "kind": found.reading.kind,
         "verdict": judged(found).worth,
         "note": found.note,
-        given: q if asked.solve == "batch" else found.value,
+        solved: q if asked.solve == "batch" else found.value,
     }
 
 

@@ -176,8 +176,9 @@ def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Dr
     if best_of_runs or cache.slow(setting.mechanism, setting.delta):
         return None
     if field.startswith(question.TARGET):
-        target = question.moved_target(shown.target, field, text) if shown.target else None
-        shown = shown._replace(target=target)
+        if shown.target:
+            target = question.moved_target(shown.target, field, text)
+            shown = shown._replace(target=target)
     else:
         shown = shown._replace(setting=setting.moved(field, text))
     if axes_of(shown.setting, shown.by) != axes:

@@ -122,8 +122,10 @@ def checked(found: Judged) -> str:
         name = each[0].name
         at = [epsilon for epsilon, here in zip(found, each, strict=True) if here.fails]
         if at:
-            where = "" if len(at) == len(found) else f" at {_listed(at)}"
-            signed.append(f"{sign(Worth.CLAIMS_LESS, said='fails:')} {escape(name)}{where}")
+            failure = f"{sign(Worth.CLAIMS_LESS, said='fails:')} {escape(name)}"
+            if len(at) < len(found):
+                failure += f" at {_listed(at)}"
+            signed.append(failure)
             continue
         mark = sign(Worth.SOUND_AND_TIGHT, said="holds:")
         if each[0].holds is None:

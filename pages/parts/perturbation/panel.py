@@ -182,7 +182,9 @@ def described(found: Results) -> str:
     request = found.request
     table = TABLES[request.dataset]
     first, second = table.pair(request.classes)
-    rows = f", {found.prepared.examples:,} rows to learn from" if found.prepared else ""
+    rows = ""
+    if found.prepared:
+        rows = f", {found.prepared.examples:,} rows to learn from"
     seeds = f"{request.seeds} seeds" if request.seeds > 1 else "1 seed"
     what = f"{table.title} ({first} or {second}{rows}) · {MODELS[request.model].title}"
     return f"{what} · {seeds} · {promise(request.delta)}"
@@ -200,7 +202,9 @@ def _progress(found: Results) -> str:
 
 
 def _measured(found: Results) -> str:
-    tests = f" on {found.prepared.tests:,} held-out rows" if found.prepared else ""
+    tests = ""
+    if found.prepared:
+        tests = f" on {found.prepared.tests:,} held-out rows"
     text = f"Tested{tests} ({duration(found.seconds or 1)})."
     seeds = found.request.seeds
     if seeds > 1:
@@ -227,8 +231,10 @@ def charts(found: Results, picked: Sequence[str]) -> None:
         epsilon = "" if each.epsilon is None else f"{each.epsilon:g}"
         skipped.setdefault((each.method, each.reason), []).append(epsilon)
     for (method, reason), epsilons in skipped.items():
-        at = f" at epsilon {', '.join(epsilons)}" if any(epsilons) else ""
-        st.warning(f"{METHODS[method].title}{at}: {reason}")
+        what = METHODS[method].title
+        if any(epsilons):
+            what += f" at epsilon {', '.join(epsilons)}"
+        st.warning(f"{what}: {reason}")
 
 
 def _chart(found: Results, measure: str, picked: Sequence[str], *, kept: bool) -> None:

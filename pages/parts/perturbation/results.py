@@ -73,15 +73,13 @@ class Results:
         """Return a line for each method that has such results; `measure` is "accuracy" or "gap"."""
         spreads = []
         for method in self.request.methods:
-            own = self.of(method, kept=kept)
-            if not own:
-                continue
-            epsilons = [each.epsilon or 0 for each in own]
-            if measure == "accuracy":
-                values = [each.accuracies for each in own]
-            else:
-                values = [each.gaps for each in own]
-            spreads.append(Spread(method, epsilons, values))
+            epsilons = []
+            values = []
+            for each in self.of(method, kept=kept):
+                epsilons.append(each.epsilon or 0)
+                values.append(each.accuracies if measure == "accuracy" else each.gaps)
+            if epsilons:
+                spreads.append(Spread(method, epsilons, values))
         return spreads
 
     def levels(self, measure: str) -> list[Level]:

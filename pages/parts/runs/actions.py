@@ -18,7 +18,7 @@ from dpcore.runs.store import PAUSED, Store
 from pages.parts.jobs import problems_said, say_problem
 from pages.parts.page_change import load
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.runs.listing import Chosen, take_ticks, ticked_now
+from pages.parts.runs.listing import Chosen, ids_of, take_ticks, ticked_now
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
@@ -85,7 +85,7 @@ class TickedRuns:
         take_ticks(self.store)  # a tick may have come with the press
         runs = fitting(ticked_now(self.store))
         if runs:
-            do([run.id for run in runs])
+            do(ids_of(runs))
 
 
 def _own(chosen: Chosen) -> list[Run]:
@@ -176,8 +176,8 @@ def _deletion(store: Store, runs: Sequence[Run]) -> None:
     if any(run.sweep for run in runs):
         st.markdown("Releases of a sweep's runs still count in the cost of choosing among them.")
     row = st.container(horizontal=True)
-    ids = [run.id for run in runs]
-    row.button("Delete", type="primary", key="delete_yes", on_click=_delete, args=(store, ids))
+    args = (store, ids_of(runs))
+    row.button("Delete", type="primary", key="delete_yes", on_click=_delete, args=args)
     row.button("Keep", key="delete_no", on_click=_close, args=(DELETING,))
 
 

@@ -30,7 +30,7 @@ from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import WORDS, Chosen, still_to_come
+from pages.parts.runs.listing import WORDS, Chosen, ids_of, still_to_come
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import chart_size, link
 from pages.parts.train.live import watch
@@ -80,7 +80,7 @@ def _show_charts(store: Store, chosen: Chosen, what: str, row: Any) -> None:
     with _options(row):
         across = choice_of(st, "Accuracy against", ("epoch", "epsilon"), "x")
         by = accountant_choice("Epsilon by", "by")
-    watch(store, [run.id for run in chosen.charted], by, across)
+    watch(store, ids_of(chosen.charted), by, across)
 
 
 def _options(row: Any) -> Any:
@@ -138,16 +138,22 @@ def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
 
 def origins(runs: Sequence[Run]) -> dict[str, list[str]]:
     """The recorded origin of each run: machine, time and seed."""
-    known = [run.origin or {} for run in runs]
-    rows = {"Id": [run.id for run in runs], "Submitted": [when(run.created) for run in runs]}
-    for origin in known:
-        for name in origin:
+    names: dict[str, None] = {}  # in order
+    for run in runs:
+        names |= dict.fromkeys(run.origin or {})
+    rows: dict[str, list[str]] = {}
+    for run in runs:
+        origin = run.origin or {}
+        cells = {"Id": run.id, "Submitted": when(run.created)}
+        for name in names:
             if name in ORIGINS:
-                rows[ORIGINS[name]] = [str(each.get(name, "")) for each in known]
-    rows["Seed"] = [_seed(run) for run in runs]
-    rows["Continues"] = [run.parent or "" for run in runs]
-    rows["Sweep"] = [run.sweep or "" for run in runs]
-    rows["Note"] = [run.note for run in runs]
+                cells[ORIGINS[name]] = str(origin.get(name, ""))
+        cells["Seed"] = _seed(run)
+        cells["Continues"] = run.parent or ""
+        cells["Sweep"] = run.sweep or ""
+        cells["Note"] = run.note
+        for title, text in cells.items():
+            rows.setdefault(title, []).append(text)
     for title in ("Continues", "Sweep", "Note"):
         if not any(rows[title]):
             del rows[title]
@@ -285,7 +291,7 @@ def _words(each: Run) -> str:
 
 def show_classes(store: Store, runs: Sequence[Run]) -> None:
     """Draw the accuracy of each class of all runs, and the mistakes of one."""
-    watched = watched_runs(store, [run.id for run in runs])
+    watched = watched_runs(store, ids_of(runs))
     tested = [each for each in watched if each.history.evaluated]
     if not tested:
         st.info("The ticked runs have not been tested yet.")

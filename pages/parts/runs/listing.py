@@ -153,13 +153,18 @@ class Chosen(NamedTuple):
         return [*self.charted, *self.others]
 
 
+def ids_of(runs: Sequence[Run]) -> list[str]:
+    return [run.id for run in runs]
+
+
 def chosen_runs(store: Store) -> Chosen:
     """The ticked runs as they are now; unknown ones in the address are reported."""
     known = run_picker.known_runs(store)
     run_picker.settle(known)
     others = runs_of(store, st.session_state.get(OTHERS, []))
-    st.session_state[OTHERS] = [run.id for run in others]  # without deleted ones
-    return Chosen([known[run] for run in run_picker.shown_runs()], others)
+    st.session_state[OTHERS] = ids_of(others)  # without deleted ones
+    charted = [known[run] for run in run_picker.shown_runs()]
+    return Chosen(charted, others)
 
 
 def ticked_now(store: Store) -> Chosen:
@@ -179,8 +184,13 @@ def take_ticks(store: Store) -> None:
 
 
 def tick_only(runs: Sequence[Run]) -> None:
-    run_picker.show([run.id for run in runs if run_picker.can_be_charted(run)])
-    st.session_state[OTHERS] = [run.id for run in runs if not run_picker.can_be_charted(run)]
+    charted = []
+    others = []
+    for run in runs:
+        kind = charted if run_picker.can_be_charted(run) else others
+        kind.append(run.id)
+    run_picker.show(charted)
+    st.session_state[OTHERS] = others
 
 
 def bound_on_epsilon() -> float:

@@ -127,7 +127,8 @@ def _axes() -> dict[str, str]:
     """Draw the settings and the lists of their values; name -> list, or "" without one."""
     swept = sweeps.swept_settings()
     # Those of the training page first.
-    names = sorted(swept, key=lambda name: NAMES.index(name) if name in NAMES else len(NAMES))
+    names = [name for name in NAMES if name in swept]
+    names += [name for name in swept if name not in NAMES]
     first = st.selectbox(
         "Setting", names, index=names.index("sigma"), format_func=_titled, key=FIRST
     )
@@ -230,7 +231,7 @@ def _sweep(store: Store, name: str) -> int:
 
 def _chart(sweep: Sweep) -> None:
     cells = [Cell(point.values, point.accuracies) for point in sweep.points]
-    labels = [SETTINGS[name].label for name in sweep.axes]
+    labels = _labels(sweep)
     if len(labels) > 2:
         st.info(WIDE)
         return
@@ -250,14 +251,17 @@ def _chart(sweep: Sweep) -> None:
     )
 
 
+def _labels(sweep: Sweep) -> list[str]:
+    return [SETTINGS[name].label for name in sweep.axes]
+
+
 def _delta(sweep: Sweep) -> float:
     return min(run.config.delta for run in sweep.runs)
 
 
 def _table(sweep: Sweep, price: Reading | None) -> str:
     """A row for each point of the grid: its runs, their accuracy, and both epsilons."""
-    settings = [SETTINGS[name].label for name in sweep.axes]
-    heads = [*settings, "Finished", "Accuracy", ONE_RUN, BEST_OF]
+    heads = [*_labels(sweep), "Finished", "Accuracy", ONE_RUN, BEST_OF]
     best = "" if price is None else marked(price.value, price.kind)
     rows = []
     for point in sweep.points:
@@ -285,16 +289,18 @@ def _price(sweep: Sweep, price: Reading | None) -> None:
         return
     st.subheader("Epsilon of choosing among them", anchor=False)
     if price is None:
-        st.markdown(WITHOUT if all(map(can_be_read, runs)) else NO_PRICE)
+        readable = all(map(can_be_read, runs))
+        st.markdown(WITHOUT if readable else NO_PRICE)
         return
     delta = _delta(sweep)
     gone = sum(isinstance(each, Deleted) for each in runs)
-    deleted = f", {gone} of them deleted" if gone else ""
+    counted = f"All {len(runs)} runs together so far"
+    if gone:
+        counted += f", {gone} of them deleted"
     seeds = dict.fromkeys(run.config.seed for run in sweep.runs)
     fixed = seed_warning([seed for seed in seeds if seed is not None])
     number = marked(price.value, price.kind)
     st.markdown(
-        f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta ="
-        f" {plain(delta)}. {WORDS['choosing']} {fixed}"
+        f"{counted}: **epsilon {number}** at delta = {plain(delta)}. {WORDS['choosing']} {fixed}"
     )
     st.caption(WORDS["sources"])

@@ -20,6 +20,7 @@ from pages.parts.classroom import PROJECTED
 from pages.parts.serving import routes
 from pages.parts.serving.routes import ROUTES
 from pages.parts.shell.menu import PAGES
+from pages.parts.shell.streamlit_internals import page_of_scripts
 from pages.parts.visitors import Visitors
 from tests.pages import train_page
 from tests.pages.people.asking import asked
@@ -29,6 +30,7 @@ from tests.pages.train_page import CONFIG, recorded
 
 ROOT = Path(__file__).parents[3]
 APP = Visitors(Starlette(routes=ROUTES), b"k" * 32)
+PAGE_ADDRESSES = {route.path for route in routes.PAGES_BY_ADDRESS}
 HOSTILE = (
     "..",
     "../..",
@@ -113,6 +115,10 @@ def test_no_path_leads_out_of_a_route_and_nothing_is_changed(served: Store):
         before = state_of(served)
         for path in paths(hostile):
             answer = asked(APP, path)
+            if path.partition("?")[0] in PAGE_ADDRESSES:  # a question changes nothing in the page
+                assert answer.status == 200, path
+                assert answer.body == page_of_scripts(), path
+                continue
             assert answer.status in (307, 400, 404), path
             assert not re.search("root:|import |SQLite|Traceback|BEGIN", answer.body), path
             assert not any(
