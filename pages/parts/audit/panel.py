@@ -75,7 +75,7 @@ def request_form(store: Store | None) -> Asked:
 
 
 def asked_on_screen(store: Store | None) -> Asked:
-    """What the controls ask for as the browser shows them; for a callback."""
+    """The request of the controls as the browser shows them; for a callback."""
     return asked_of(Fields(texts_on_screen(), good_texts()), _finished(store))
 
 

@@ -87,7 +87,7 @@ def request_form() -> Asked:
 
 
 def asked_on_screen() -> Asked:
-    """What the controls ask for as the browser shows them; for a callback."""
+    """The request of the controls as the browser shows them; for a callback."""
     fields = Fields(texts_on_screen(), good_texts())
     methods = ids_on_screen("methods", tuple(METHODS), tuple(METHODS))
     return asked_of(fields, methods, ids_on_screen("epsilons", CHOSEN, CHOSEN))

@@ -200,9 +200,7 @@ def bound_on_epsilon() -> float:
 
 
 def listing(store: Store, wanted: Wanted, ticked: Sequence[str], bound: float) -> None:
-    """Draw the best runs and the table; active runs keep up, and epsilons come as they are
-    computed.
-    """
+    """Draw the best runs and the table, again and again until all epsilons are known."""
     drawn_until_known(LEFT, _drawn, store, wanted, tuple(ticked), bound)
 
 

@@ -30,7 +30,7 @@ class Page:
 
     @property
     def address(self) -> str:
-        """What follows the slash; nothing for the first page, which is the home page."""
+        """The part after the slash; empty for the first page, which is the home page."""
         return "" if self == PAGES[0] else Path(self.file).stem
 
 
