@@ -13,17 +13,19 @@ from pages.parts.controls.setting_form import (
     setting_on_screen,
 )
 from pages.parts.layout import page_columns
+from pages.parts.page_change import move_on
 from pages.parts.results import cache
 from pages.parts.results.exports import address, origin_of_any
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.tables import card, verdict_rows
 
 left, right = page_columns("Which noise fits my budget?")
-question.move_on()
+move_on()
 
 with right:
     controls, result = st.columns([2, 3], gap="medium")
-    map_, below = st.container(key="answer"), st.container()
+    map_ = st.container(key="answer")
+    below = st.container()
 asking = controls.container(key="question")
 with asking:
     solved, by = question.solve_controls()

@@ -5,8 +5,8 @@ Their numbers recomputed, each with a verdict; their figures redrawn.
 
 import streamlit as st
 
-from pages.parts.calibrate.question import move_on
 from pages.parts.layout import page_columns
+from pages.parts.page_change import move_on
 from pages.parts.papers import head
 from pages.parts.papers.figures import show_figures
 from pages.parts.papers.opening import open_link
@@ -34,9 +34,11 @@ with right:
         st.subheader("Its numbers, and ours", anchor=False)
         outcomes = chosen_outcomes()
         show_numbers([each for each in found if each.outcome in outcomes])
-        rows = lambda: numbers_rows(found, link)  # noqa: E731
         csv_button(
-            "Download the numbers (CSV)", rows, f"paper-{paper.id}-numbers.csv", "download_numbers"
+            "Download the numbers (CSV)",
+            lambda: numbers_rows(found, link),
+            f"paper-{paper.id}-numbers.csv",
+            "download_numbers",
         )
     show_trainings(paper)
     head.show_experiments(paper)

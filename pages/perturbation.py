@@ -30,14 +30,15 @@ with left:
     start = st.container(key="start", gap="xsmall")
     with st.container(key="form", gap="xsmall"):
         asked = request_form()
-        if asked.request and (
-            small := delta_warning(asked.request.delta, examples_of(asked.request))
-        ):
-            st.warning(small)
+        if asked.request:
+            too_large = delta_warning(asked.request.delta, examples_of(asked.request))
+            if too_large:
+                st.warning(too_large)
 with right:
     with st.container(key="answer"):
         place = chosen_place()
-    shown = (SHOWN.shown(store) if store else None) or finished(past, asked.request)
+    shown = SHOWN.shown(store) if store else None
+    shown = shown or finished(past, asked.request)
     SHOWN.choice(past, shown, line_of)
 with left, start:
     SHOWN.button(store, asked, st.info, asked_on_screen)

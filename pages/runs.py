@@ -6,15 +6,15 @@ import streamlit as st
 
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.run_table import Wanted, counted
-from pages.parts.calibrate.question import move_on
 from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
+from pages.parts.page_change import move_on
 from pages.parts.papers.opening import open_link
 from pages.parts.runs.actions import actions, paused_line
 from pages.parts.runs.comparing import compare
 from pages.parts.runs.examples import show_examples
 from pages.parts.runs.exporting import export_box, import_box
-from pages.parts.runs.listing import bound_on_epsilon, chosen_runs, listing, wanted_runs
+from pages.parts.runs.listing import bound_on_epsilon, chosen_runs, ids_of, listing, wanted_runs
 from pages.parts.runs.sweeps import sweep_form
 
 left, right = page_columns("Which of my runs is best, and what did each cost?", open_link)
@@ -26,21 +26,24 @@ if store is None:
 try:
     empty = not counted(store, "status")
     with left:
-        wanted = Wanted() if empty else wanted_runs(store)
-        bound = math.inf if empty else bound_on_epsilon()
+        wanted = Wanted()
+        bound = math.inf
+        if not empty:
+            wanted = wanted_runs(store)
+            bound = bound_on_epsilon()
     with right, st.container(key="answer_first"):
         chosen = chosen_runs(store)
         paused_line(store)
         if empty:
             show_examples()
         else:
-            listing(store, wanted, [run.id for run in chosen.every], bound)
+            listing(store, wanted, ids_of(chosen.every), bound)
             actions(store, chosen)
             compare(store, chosen, wanted)
     with left:
         sweep_form(store, chosen)
         if chosen.charted:
-            export_box(store, [run.id for run in chosen.charted])
+            export_box(store, ids_of(chosen.charted))
         import_box(store)
 except (StoreError, UnknownRun) as error:
     right.error(str(error))

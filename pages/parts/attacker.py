@@ -1,6 +1,4 @@
-"""Be the attacker: ten digits, each in the training set or not, and two models that may be asked
-about them.
-"""
+"""Be the attacker: ten digits, each in the training set or not, and two models to ask."""
 
 import math
 import random
@@ -19,10 +17,13 @@ from pages.parts.results.odds import WORDS
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 ROUND = 10
-RECORDED, PLACES = 1e-4, 2  # the step of the recorded probabilities, and its decimals in percent
+RECORDED = 1e-4  # step of the recorded probabilities
+PLACES = 2  # its decimals in percent
 # In the session: for each model the digits of its round, and what was guessed of them.
 GUESSES = "attacker_guesses"
-MODELS = ("without privacy", "private")
+PLAIN = "without privacy"
+PRIVATELY = "private"
+MODELS = (PLAIN, PRIVATELY)
 
 
 def play() -> None:
@@ -39,17 +40,18 @@ def play() -> None:
         _ask(model, digits[len(guesses)], picture, question)
     else:
         question.markdown(f"**The round is over: {right_of(digits, guesses)} of {ROUND} right.**")
-        question.button(
-            "Play again", on_click=uninterrupted(lambda: played.pop(model)), key="attack_again"
-        )
+        question.button("Play again", on_click=_play_again, args=(model,), key="attack_again")
     if guesses:
-        last, guess = digits[len(guesses) - 1], guesses[-1]
-        said = "was" if last.member else "was not"
-        st.markdown(
-            f"{'✓ Right' if guess == last.member else '✕ Wrong'}: the last digit {said} in the"
-            " training set."
-        )
+        last = digits[len(guesses) - 1]
+        verdict = "✓ Right" if guesses[-1] == last.member else "✕ Wrong"
+        was = "was" if last.member else "was not"
+        st.markdown(f"{verdict}: the last digit {was} in the training set.")
     st.markdown(_scores(played))
+
+
+@uninterrupted
+def _play_again(model: str) -> None:
+    st.session_state[GUESSES].pop(model)
 
 
 attacker = st.dialog("Be the attacker", width="medium")(play)  # in a window over the page
@@ -58,26 +60,27 @@ attacker = st.dialog("Be the attacker", width="medium")(play)  # in a window ove
 def _ask(model: str, digit: Digit, picture: Any, question: Any) -> None:
     train = load(PRIVATE.dataset, PRIVATE.source).train
     picture.image(255 - train.images[digit.index], width=112)
-    sure = digit.private if model == MODELS[1] else digit.plain
+    sure = digit.private if model == PRIVATELY else digit.plain
     question.markdown(
         f"This is **{train.labels[digit.index]}**, and the model is **{confidence(sure)}** sure of"
         " that. Was it in the training set?"
     )
     row = question.container(horizontal=True)
-    for name, member in (("It was", True), ("It was not", False)):
-        row.button(name, key=f"attack_{member}", on_click=_guess, args=(model, member))
+    row.button("It was", key="attack_True", on_click=_guess, args=(model, True))
+    row.button("It was not", key="attack_False", on_click=_guess, args=(model, False))
 
 
 def confidence(sure: float) -> str:
-    """A probability in percent with all the digits that are recorded: members and others differ in
-    the last ones.
+    """A probability in percent with all recorded digits: members and others differ in the last.
 
     >>> confidence(0.9999), confidence(0.992), confidence(1.0), confidence(0.0)
     ('99.99 %', '99.20 %', 'over 99.99 %', 'under 0.01 %')
     """
     if sure >= 1:
         return f"over {percent(1 - RECORDED, PLACES)}"
-    return percent(sure, PLACES) if sure > 0 else f"under {percent(RECORDED, PLACES)}"
+    if sure <= 0:
+        return f"under {percent(RECORDED, PLACES)}"
+    return percent(sure, PLACES)
 
 
 @uninterrupted
@@ -88,37 +91,37 @@ def _guess(model: str, member: bool) -> None:
 
 
 def _new_round() -> tuple[list[Digit], list[bool]]:
-    """Ten digits, each drawn from those in the training set or from the others by the toss of a
-    coin.
-    """
-    kinds = [[each for each in recorded() if each.member is member] for member in (True, False)]
+    """Ten digits; a coin decides for each whether it is from the training set."""
+    inside = [digit for digit in recorded() if digit.member]
+    outside = [digit for digit in recorded() if not digit.member]
     members = sum(random.random() < 0.5 for _ in range(ROUND))
-    digits = random.sample(kinds[0], members) + random.sample(kinds[1], ROUND - members)
+    digits = random.sample(inside, members) + random.sample(outside, ROUND - members)
     random.shuffle(digits)
     return digits, []
 
 
 def right_of(digits: list[Digit], guesses: list[bool]) -> int:
-    """How many guesses are right."""
+    """The number of right guesses."""
     return sum(digit.member is guess for digit, guess in zip(digits, guesses, strict=False))
 
 
 def _scores(played: dict[str, tuple[list[Digit], list[bool]]]) -> str:
-    """Both scores, beside chance and what is proven of the private model."""
+    """Both scores, with chance and the proven bound for the private model."""
     mechanism = plan(PRIVATE).mechanism
     assert mechanism, "the recorded run has a private mechanism"
     spent = cache.final(CERTIFIED, mechanism, PRIVATE.delta)
     cost = f"epsilon {marked(spent.last.value, spent.last.kind)} at delta {plain(PRIVATE.delta)}"
     most = ROUND * (1 + cache.risks(mechanism, PRIVATE.delta).advantage.upper) / 2
-    told = {
-        model: f"{right_of(*round_)} of {len(round_[1])} right"
-        for model, round_ in played.items()
-        if round_[1]
-    }
+    scores = {PLAIN: "–", PRIVATELY: "–"}
+    for model, (digits, guesses) in played.items():
+        if guesses:
+            scores[model] = f"{right_of(digits, guesses)} of {len(guesses)} right"
     return (
-        f"| | your score | the best attack, on average |\n|---|---|---|\n| {MODELS[0]} |"
-        f" {told.get(MODELS[0], '–')} | up to {ROUND} of {ROUND} |\n| private, {cost} |"
-        f" {told.get(MODELS[1], '–')} | at most {math.ceil(10 * most) / 10:.1f} of {ROUND} |\n\nA"
-        f" coin gets {ROUND // 2} of {ROUND} right. The bound is proven for a digit that a coin"
+        "| | your score | the best attack, on average |\n"
+        "|---|---|---|\n"
+        f"| {PLAIN} | {scores[PLAIN]} | up to {ROUND} of {ROUND} |\n"
+        f"| private, {cost} | {scores[PRIVATELY]} |"
+        f" at most {math.ceil(10 * most) / 10:.1f} of {ROUND} |\n\n"
+        f"A coin gets {ROUND // 2} of {ROUND} right. The bound is proven for a digit that a coin"
         " puts into the training set or leaves out."
     )

@@ -1,6 +1,4 @@
-"""The bar above every page of a classroom: the visitor's rights, the teacher's controls, and the
-projected run.
-"""
+"""The bar above every page of a classroom: rights, the teacher's controls, the projected run."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,7 +38,10 @@ from pages.parts.visitors import current_user
 
 P = ParamSpec("P")
 ANSWER = "classroom_answer"  # in the session: the result of the last click
-GIVEN, CHOSEN, WORD_TYPED = "teacher_key", "run_to_project", "word_to_clear"  # keys of widgets
+# Keys of widgets.
+GIVEN = "teacher_key"
+CHOSEN = "run_to_project"
+WORD_TYPED = "word_to_clear"
 MAX_KEY_CHARS = 200
 RECENT_RUNS = 30  # to choose from
 BOARD_SECONDS = 3.0  # between two looks at it
@@ -75,7 +76,8 @@ def classroom() -> None:
             _panel(store, user, board)
         if board[PAUSED]:
             st.caption(":material/pause: The teacher paused the queue. Queued runs wait.")
-    if run := board[PROJECTED]:
+    run = board[PROJECTED]
+    if run:
         with st.expander(TITLE, expanded=True, icon=":material/cast:", key=f"projected_{run}"):
             st.fragment(_projected)(store, run)
 
@@ -93,9 +95,7 @@ def _watch_board(store: Store, known: dict[str, str]) -> None:
 
 
 def by_teacher(action: Callable[P, None]) -> Callable[P, None]:
-    """Make the action an uninterrupted callback, which refuses anybody but the teacher, and says
-    its errors.
-    """
+    """Make the action an uninterrupted callback for the teacher alone, which says its errors."""
 
     @uninterrupted
     @wraps(action)
@@ -118,7 +118,8 @@ def _say(sentence: str) -> None:
 
 
 def _panel(store: Store, user: User, board: dict[str, str]) -> None:
-    if sentence := st.session_state.get(ANSWER):
+    sentence = st.session_state.get(ANSWER)
+    if sentence:
         st.warning(sentence)
     st.markdown(YOURS if user.owner else NOBODY)
     if user.teacher:
@@ -134,17 +135,21 @@ def _panel(store: Store, user: User, board: dict[str, str]) -> None:
 
 @uninterrupted
 def _sign_in() -> None:
-    given, user = str(st.session_state.get(GIVEN) or "").strip(), current_user()
+    given = str(st.session_state.get(GIVEN) or "").strip()
+    user = current_user()
     st.session_state[GIVEN] = ""
     if not user.owner:
         _say(NOBODY)
-    elif not given:
+        return
+    if not given:
         _say(EMPTY)
-    else:
-        try:
-            _say("" if sign_in(state_directory(), user.owner, given) else WRONG)
-        except (OSError, ValueError):
-            _say(NO_KEY)
+        return
+    try:
+        right = sign_in(state_directory(), user.owner, given)
+    except (OSError, ValueError):
+        _say(NO_KEY)
+        return
+    _say("" if right else WRONG)
 
 
 @uninterrupted
@@ -158,33 +163,29 @@ def _sign_out() -> None:
 
 def _teacher_panel(store: Store, board: dict[str, str]) -> None:
     st.markdown("**You are the teacher.** You can change every run.")
-    pause = "Continue the queue" if board[PAUSED] else "Pause the queue"
-    paused = None if board[PAUSED] else "1"
-    st.button(pause, key="pause", on_click=_post, args=(store, PAUSED, paused), width="stretch")
-    lines = {
-        run.id: f"{when(run.created)} {with_origin(name_of(run), run)}, {run.id}"
-        for run in store.runs(limit=RECENT_RUNS)
-        if readable(run)
-    }
+    if board[PAUSED]:
+        _button("Continue the queue", "pause", _post, store, PAUSED, None)
+    else:
+        _button("Pause the queue", "pause", _post, store, PAUSED, "1")
+    lines = {}
+    for run in store.runs(limit=RECENT_RUNS):
+        if readable(run):
+            lines[run.id] = f"{when(run.created)} {with_origin(name_of(run), run)}, {run.id}"
     if lines:
-        st.selectbox("Run to show", list(lines), format_func=lambda run: lines[run], key=CHOSEN)
-        st.button(
-            "Show it to everybody", key="project", on_click=_project, args=(store,), width="stretch"
-        )
+        st.selectbox("Run to show", list(lines), format_func=lines.__getitem__, key=CHOSEN)
+        _button("Show it to everybody", "project", _project, store)
     if board[PROJECTED]:
-        st.button(
-            "Stop showing it",
-            key="unproject",
-            on_click=_post,
-            args=(store, PROJECTED, None),
-            width="stretch",
-        )
+        _button("Stop showing it", "unproject", _post, store, PROJECTED, None)
     with st.expander("Limits for everybody", key="limits"):
         _limits_form(store.home)
     st.text_input(
         f'Type "{WORD}" to stop and delete all runs of everybody', key=WORD_TYPED, max_chars=20
     )
-    st.button("Clear the store", key="clear", on_click=_clear, args=(store,), width="stretch")
+    _button("Clear the store", "clear", _clear, store)
+
+
+def _button(label: str, key: str, action: Callable[..., None], *args: object) -> None:
+    st.button(label, key=key, on_click=action, args=args, width="stretch")
 
 
 @by_teacher
@@ -194,7 +195,8 @@ def _post(store: Store, name: str, text: str | None) -> None:
 
 @by_teacher
 def _project(store: Store) -> None:
-    if run := st.session_state.get(CHOSEN):
+    run = st.session_state.get(CHOSEN)
+    if run:
         store.post(PROJECTED, run)
 
 
@@ -213,8 +215,7 @@ def _clear(store: Store) -> None:
 def _limits_form(home: Path) -> None:
     """Draw the present limits; a changed limit gets a new field.
 
-    A field accepts zero, which `Limits` refuses with a sentence, where a browser would ignore it
-    silently.
+    A field accepts zero, which `Limits` refuses with a sentence; a browser would just ignore it.
     """
     try:
         now = limits_of(home)
@@ -224,21 +225,18 @@ def _limits_form(home: Path) -> None:
     keys = {name: f"limit_{name}_{value}" for name, value in asdict(now).items()}
     with st.form("limits_form", border=False):
         for each in fields(Limits):
-            title, value = each.metadata["title"], getattr(now, each.name)
-            st.number_input(
-                title[:1].upper() + title[1:],
-                0,
-                each.metadata["most"],
-                value,
-                step=1,
-                key=keys[each.name],
-            )
+            title = each.metadata["title"]
+            label = title[:1].upper() + title[1:]
+            value = getattr(now, each.name)
+            key = keys[each.name]
+            st.number_input(label, 0, each.metadata["most"], value, step=1, key=key)
         st.form_submit_button("Set the limits", on_click=_set_limits, args=(home, keys))
 
 
 @by_teacher
 def _set_limits(home: Path, keys: dict[str, str]) -> None:
-    write(home, Limits(**{name: st.session_state[key] for name, key in keys.items()}))
+    limits = {name: st.session_state[key] for name, key in keys.items()}
+    write(home, Limits(**limits))
     _say(f"The limits are set for new runs. {FILE} keeps them.")
 
 
@@ -255,7 +253,8 @@ def _projected(store: Store, run: str) -> None:
     except (ValueError, TypeError, RuntimeError):
         st.caption("Another version of this program made this run, or its data are not here.")
         return
-    if (name := name_of(watched[0].run)) != described(watched[0].config):  # the bar says that
+    name = name_of(watched[0].run)
+    if name != described(watched[0].config):  # the bar says that
         st.text(name)
     progress_of(watched[0], "projected_bar")
     accuracy_chart(watched, CERTIFIED, "epoch", "projected_chart", CHART_HEIGHT)

@@ -1,7 +1,6 @@
-"""What the lab shows before its scripts are there: its title, and the curves of the setting in the
-address.
+"""The Lab before its scripts are there: its title, and the curves of the setting in the address.
 
-    GET /?...   Streamlit's own page, with a still picture, and with the scripts of charts named in its head
+    GET /?...   Streamlit's own page, with a still picture, and charts' scripts named in its head
 
 A browser takes seconds to load Streamlit and Plotly. Until the chart itself is drawn,
 `first_paint.html` shows the picture in its place. It is computed by the same functions from the
@@ -45,15 +44,13 @@ DASHES = {"dash": "9 9", "dot": "3 3", "dashdot": "9 3 3 3", "longdash": "16 9"}
 
 @cache
 def page_around() -> tuple[str, str]:
-    """Streamlit's page up to the place of the picture, and from there; its head names the scripts
-    that charts need.
-    """
+    """Streamlit's page before and after the picture; its head names the scripts of charts."""
     scripts = (files.PLOTLY, *files.MODULES)
-    named = "".join(f'<link rel="modulepreload" href="{files.address(name)}">' for name in scripts)
+    links = [f'<link rel="modulepreload" href="{files.address(name)}">' for name in scripts]
     head, end, rest = page_of_scripts().partition("</head>")
     body, close, last = rest.rpartition("</body>")
     before, _, after = FRAGMENT.read_text(encoding="utf-8").partition(PLACE)
-    return f"{head}{named}{end}{body}{before}", f"{after}{close}{last}"
+    return f"{head}{''.join(links)}{end}{body}{before}", f"{after}{close}{last}"
 
 
 def first_curves(texts: Mapping[str, str]) -> str:
@@ -61,53 +58,55 @@ def first_curves(texts: Mapping[str, str]) -> str:
 
     Errors: ValueError for texts that cannot be read, or do not go together.
     """
+    if "lesson" in texts or texts.get("against") == "delta":  # another picture
+        return ""
     form = form_of(Fields(texts), "cpu", lab=True)
-    mechanism, delta = form.mechanism, form.delta
-    another = "lesson" in texts or texts.get("against") == "delta" or form.sampler != Poisson.name
-    if another or mechanism is None or curves_of.slow(mechanism, delta):
+    mechanism = form.mechanism
+    if form.sampler != Poisson.name or mechanism is None:
+        return ""
+    if curves_of.slow(mechanism, form.delta):
         return ""
     names = [name for name in ACCOUNTANTS if name in (*DEFAULT_ACCOUNTANTS, CERTIFIED)]
-    curves = {name: curves_of.curve(name, mechanism, delta) for name in names}
+    curves = {name: curves_of.curve(name, mechanism, form.delta) for name in names}
     figure = lab_figure(curves, epochs_of(form), log=texts.get("scale") == "log", height=HEIGHT)
     last = curves[CERTIFIED].last
     if not np.isfinite(last.value):
         return ""
-    said = f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}."
-    return f"<h2>{escape(said)}</h2><figure>{_picture(figure)}</figure>"
+    sentence = f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}."
+    return f"<h2>{escape(sentence)}</h2><figure>{_picture(figure)}</figure>"
 
 
 def _picture(figure: Any) -> str:
-    """The lines of a figure's upper plot, stretched over its place, with the labels at their ends."""
-    axis, (_, right) = figure.layout.yaxis, figure.layout.xaxis.range
+    """The lines of a figure's upper plot, stretched over its place, with labels at their ends."""
+    axis = figure.layout.yaxis
     low, high = axis.range
-    height = lambda y: UNIT * (high - y) / (high - low)  # noqa: E731
+    _, right = figure.layout.xaxis.range
+
+    def height(y: Any) -> Any:
+        return UNIT * (high - y) / (high - low)
+
     lines = []
     for trace in figure.data:
-        if (trace.yaxis or "y") != "y" or trace.mode != "lines" or not trace.line.width:
+        upper = (trace.yaxis or "y") == "y"
+        if not upper or trace.mode != "lines" or not trace.line.width:
             continue
-        across, y = (
-            np.asarray(trace.x, dtype=float) * UNIT / right,
-            np.asarray(trace.y, dtype=float),
-        )
+        across = np.asarray(trace.x, dtype=float) * UNIT / right
+        y = np.asarray(trace.y, dtype=float)
         heights = height(np.log10(y) if axis.type == "log" else y)
-        path = " ".join(
-            f"{x:.1f},{y:.1f}" for x, y in zip(across, heights, strict=True) if np.isfinite(y)
-        )
+        drawn = np.isfinite(heights)
+        points = zip(across[drawn], heights[drawn], strict=True)
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         pen = f'stroke="{trace.line.color}" stroke-width="{trace.line.width}"'
         dash = DASHES.get(trace.line.dash, "")
         lines.append(f'<polyline points="{path}" {pen} stroke-dasharray="{dash}"/>')
     ends = [each for each in figure.layout.annotations if each.yref in (None, "y")]
-    labels = "".join(f'<p style="top:{height(each.y) / 10:.1f}%">{each.text}</p>' for each in ends)
-    return (
-        f'<svg viewBox="0 0 {UNIT} {UNIT}"'
-        f' preserveAspectRatio="none">{"".join(lines)}</svg>{labels}'
-    )
+    labels = [f'<p style="top:{height(each.y) / 10:.1f}%">{each.text}</p>' for each in ends]
+    view = f'viewBox="0 0 {UNIT} {UNIT}" preserveAspectRatio="none"'
+    return f"<svg {view}>{''.join(lines)}</svg>{''.join(labels)}"
 
 
 async def answer(request: Request) -> Response:
-    """The page with the picture of the setting that the address names; without one where that takes
-    long.
-    """
+    """The page with the picture of the address's setting; without one where that takes long."""
     before, after = page_around()
     texts = dict(request.query_params) if len(request.url.query) <= MAX_CHARS else {}
     try:

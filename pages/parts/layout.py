@@ -1,6 +1,4 @@
-"""The frame of every page: its turn on the processor, its title, the two columns, and the switch
-for a projector.
-"""
+"""The frame of every page: its turn on the processor, its title, two columns, projector mode."""
 
 import gc
 import os
@@ -30,7 +28,7 @@ from pages.parts.shell.menu import (
 )
 from pages.parts.shell.streamlit_internals import uninterrupted
 
-# Seconds that a page waits for those before it: beside one that computes for long it is run, too.
+# Seconds that a page waits for those before it; then it runs together with a slow one.
 MAX_WAIT = 1.0
 THREADS = "OPENBLAS_NUM_THREADS"  # who sets it has chosen
 STYLE = (Path(__file__).parent / "shell" / "style.css").read_text(encoding="utf-8")
@@ -38,13 +36,14 @@ LARGE = """
 html {font-size: 18px !important}
 .stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}
 .st-key-pictures [data-testid="stColumn"] {min-width: 0}
-.live-foot, .st-key-keep, .st-key-mistakes {display: none}  /* nobody uses these from the back of a room */
+/* Nobody uses these from the back of a room. */
+.live-foot, .st-key-keep, .st-key-mistakes {display: none}
 """
 ENTER = ("Present", "Large type, thick lines and the full screen, for a projector")
 LEAVE = ("✕ Leave", "Back to the ordinary page")
 _mode = Remembered(PRESENT_MODE)
 _pages_at_once = BoundedSemaphore(2)
-_modules: list[int] = [0]  # how many there were when they were last set aside
+_frozen_modules: list[int] = [0]  # how many there were at the last freeze
 
 
 @contextmanager
@@ -65,23 +64,21 @@ def throttle(
 
 
 def page_columns(question: str, opened: Callable[[], None] | None = None) -> list[Any]:
-    """The page's question as its title, close to the top; the column of its controls and that of
-    its answers.
+    """Draw the page's question as its title; return the columns of its controls and answers.
 
     `opened` is called for a click on a link that is marked with `data-opens`, and finds its
     address.
     """
     one_thread_for_products()
     if served():
-        set_modules_aside()
+        freeze_new_modules()
     through_the_app()
     mount(FRAME, FRAME, {"leaving": LEAVING}, opened=opened)
     note_arrival(question)
     _mode.set(ON if _mode.value == ON else "")
     with st.container(key="present_place"):  # in the row of the menu; frame.js fills the screen
         label, help = LEAVE if presenting() else ENTER
-        turn = uninterrupted(lambda: _mode.set("" if presenting() else ON))
-        st.button(label, type="tertiary", key="present_button", help=help, on_click=turn)
+        st.button(label, type="tertiary", key="present_button", help=help, on_click=_turn_mode)
     st.html(f"<style>{STYLE}{LARGE if presenting() else ''}</style>")
     st.title(question, anchor=False)
     no_faults()
@@ -89,11 +86,16 @@ def page_columns(question: str, opened: Callable[[], None] | None = None) -> lis
     return st.container(key="page").columns([1, 3], gap="medium")
 
 
+@uninterrupted
+def _turn_mode() -> None:
+    _mode.set("" if presenting() else ON)
+
+
 @lru_cache(maxsize=1)
 def one_thread_for_products() -> None:
-    """Let every BLAS product of this process run on one thread; training workers, processes of
-    their own, keep theirs.
+    """Let every BLAS product of this process run on one thread.
 
+    Training workers are processes of their own, and keep their threads.
     A page's products are small. With more threads each product waits for all of them: while another
     core was busy, the certified curve at q = 256/60000, sigma = 0.7, T = 10546 took 629 ms with two
     threads on two cores, 220 with one.
@@ -102,15 +104,14 @@ def one_thread_for_products() -> None:
         threadpool_limits(1, user_api="blas")
 
 
-def set_modules_aside() -> None:
-    """Let later collections of garbage pass by all that is there now, if modules have come since
-    the last time.
+def freeze_new_modules() -> None:
+    """Freeze current objects (`gc.freeze`) if new modules were imported since the last call.
 
-    They hold most of a million objects, of which none is ever garbage; with them a whole collection
-    takes a tenth of a second, in which every page waits. Without them it is short, and so Python
-    makes it more often: each run of a page leaves hundreds of objects that refer to one another.
+    They are most of a million objects, none of which is ever garbage. With them a full garbage
+    collection takes a tenth of a second, in which every page waits. Python collects often, since
+    each run of a page leaves hundreds of objects that refer to one another.
     """
-    if _modules[0] != len(sys.modules):
-        _modules[0] = len(sys.modules)
+    if _frozen_modules[0] != len(sys.modules):
+        _frozen_modules[0] = len(sys.modules)
         gc.collect()
         gc.freeze()

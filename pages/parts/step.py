@@ -52,20 +52,21 @@ def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
     >>> step.batch, bool((step.norms * step.factors <= 0.1 + 1e-12).all())
     (232, True)
     """
-    train, generator = load(dataset, "sample").train, np.random.default_rng(SEED)
-    drawn = np.flatnonzero(generator.random(len(train)) < min(batch / len(train), 1.0))
-    shape, classes = train.images.shape[1:], len(DATASETS[dataset].classes)
-    pixels, labels = (
-        train.images[drawn].reshape(len(drawn), np.prod(shape)) / WHITE,
-        train.labels[drawn],
-    )
-    label = int(train.labels[drawn[0]]) if len(drawn) else 0
-    # What a pixel of 1 gives its own class, and each other one.
-    to_own, to_other = 1 - 1 / classes, -1 / classes
+    train = load(dataset, "sample").train
+    generator = np.random.default_rng(SEED)
+    q = min(batch / len(train), 1.0)
+    drawn = np.flatnonzero(generator.random(len(train)) < q)  # (b,)
+    shape = train.images.shape[1:]
+    pixels = train.images[drawn].reshape(len(drawn), np.prod(shape)) / WHITE  # (b, d)
+    labels = train.labels[drawn]  # (b,)
+    label = int(labels[0]) if len(drawn) else 0
+    classes = len(DATASETS[dataset].classes)
+    to_own = 1 - 1 / classes  # of a pixel of 1, to its own class
+    to_other = -1 / classes  # to each other class
     scale = np.sqrt(to_own**2 + (classes - 1) * to_other**2)
-    norms = scale * np.linalg.norm(pixels, axis=1)
-    factors = np.minimum(1.0, clip_norm / np.maximum(norms, 1e-12))
-    weights = factors * np.where(labels == label, to_own, to_other)
+    norms = scale * np.linalg.norm(pixels, axis=1)  # (b,)
+    factors = np.minimum(1.0, clip_norm / np.maximum(norms, 1e-12))  # (b,)
+    weights = factors * np.where(labels == label, to_own, to_other)  # (b,)
     return PicturedStep(
         examples=pixels[:EXAMPLES],
         norms=norms[:EXAMPLES],
@@ -80,9 +81,7 @@ def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
 
 
 def pictured(form: Form) -> PicturedStep | None:
-    """A step at the form's batch and clipping norm; None for a batch of a few examples, and without
-    grey images.
-    """
+    """A step of the form; None for a batch of a few examples, and without grey images."""
     dataset = DATASETS.get(form.data.dataset)
     if dataset is None or not (dataset.sampled and dataset.grey):
         return None
@@ -91,35 +90,39 @@ def pictured(form: Form) -> PicturedStep | None:
 
 
 def noise_beside(form: Form) -> None:
-    """Show the gradient of a batch as an image without and with noise, which follows the slider of
-    sigma.
-    """
-    if step := pictured(form):
+    """Show a batch's gradient without and with noise, which follows the slider of sigma."""
+    step = pictured(form)
+    if step:
         st.html(noise_html(form, step))
 
 
 def noise_html(form: Form, step: PicturedStep) -> str:
-    """Both images, and larger in a popover; style.css mixes the noisy one of two for the sigma that
-    slider.js says.
+    """Both images, and larger in a popover.
+
+    style.css mixes the noisy one of two for the sigma that slider.js says.
     """
-    largest = [float(np.abs(each).max()) for each in (step.clipped_sum, step.noise)]
-    greys = map(_grey, (step.clipped_sum, step.noise), largest)
-    without, noise = (f'<img src="{image_source(_shades(each, step))}" alt="">' for each in greys)
-    most, peak, grey = largest[0], form.clip_norm * largest[1], form.clip_norm * SPREAD
-    noisy = (
-        "<span class=noisy"
-        f' style="--most:{most};--peak:{peak};--grey:{grey}">{without}{noise}</span>'
-    )
+    most = float(np.abs(step.clipped_sum).max())
+    largest_noise = float(np.abs(step.noise).max())
+    without = _bare_image(_grey(step.clipped_sum, most), step)
+    noise = _bare_image(_grey(step.noise, largest_noise), step)
+    peak = form.clip_norm * largest_noise
+    grey = form.clip_norm * SPREAD
+    mixing = f"--most:{most};--peak:{peak};--grey:{grey}"
+    noisy = f'<span class=noisy style="{mixing}">{without}{noise}</span>'
     name = "See the noise on the gradient of a batch"
     figures = (
         f"<figure>{without}<figcaption>without noise</figcaption></figure>"
         f"<figure>{noisy}<figcaption>with noise, sigma = </figcaption></figure>"
     )
     return (
-        f'<button class=noise popovertarget=noise-more aria-label="{name}"'
-        f' title="{name}">{without}{noisy}</button><div class=noise-more id=noise-more'
-        f" popover>{figures}<p>{_learned(form, step)}</p></div>"
+        f'<button class=noise popovertarget=noise-more aria-label="{name}" title="{name}">'
+        f"{without}{noisy}</button>"
+        f"<div class=noise-more id=noise-more popover>{figures}<p>{_learned(form, step)}</p></div>"
     )
+
+
+def _bare_image(grey: FloatArray, step: PicturedStep) -> str:
+    return f'<img src="{image_source(_shades(grey, step))}" alt="">'
 
 
 def _learned(form: Form, step: PicturedStep) -> str:
@@ -140,23 +143,32 @@ def step_shown(form: Form) -> None:
     with shown:
         played = st.session_state.get("step_played", 0)
         st.html(step_html(form, step, played))
-        again = lambda: st.session_state.update(step_played=played + 1)  # noqa: E731
         st.button(
-            "Play again", type="tertiary", icon=":material/replay:", key="play_step", on_click=again
+            "Play again",
+            type="tertiary",
+            icon=":material/replay:",
+            key="play_step",
+            on_click=_play_again,
+            args=(played + 1,),
         )
         st.caption(_learned(form, step))
+
+
+def _play_again(played: int) -> None:
+    st.session_state["step_played"] = played
 
 
 def step_html(form: Form, step: PicturedStep, played: int = 0) -> str:
     """The four stages; with another `played` the browser plays them again."""
     stages = (_batch(form, step), _gradients(step), _clipped(form, step), _noise(form, step))
-    items = "".join(f'<li style="--turn:{turn}">{stage}</li>' for turn, stage in enumerate(stages))
-    return f'<ol class="step-shown" data-played="{played}" aria-label="One step">{items}</ol>'
+    items = [f'<li style="--turn:{turn}">{stage}</li>' for turn, stage in enumerate(stages)]
+    head = f'<ol class="step-shown" data-played="{played}" aria-label="One step">'
+    return f"{head}{''.join(items)}</ol>"
 
 
 def _batch(form: Form, step: PicturedStep) -> str:
     drawn = round(SQUARES * form.q)
-    squares = "".join(f"<i{' class=in' if place < drawn else ''}></i>" for place in range(SQUARES))
+    squares = "<i class=in></i>" * drawn + "<i></i>" * (SQUARES - drawn)
     joins = (
         f"Each of {form.n:,} examples joins with probability {nearest(form.q)}: about"
         f" {form.q * form.n:,.0f} do."
@@ -169,20 +181,21 @@ def _batch(form: Form, step: PicturedStep) -> str:
 
 def _gradients(step: PicturedStep) -> str:
     greys = [_grey(each, float(step.gradients.max())) for each in step.gradients]
-    images = _images(greys, step, "its gradient", [nearest(float(each), 2) for each in step.norms])
+    images = _images(greys, step, "its gradient", _two_digits(step.norms))
     return f"<b>Take one gradient for each example.</b> Below it stands its length.{images}"
 
 
 def _clipped(form: Form, step: PicturedStep) -> str:
-    cut, shorter = step.factors[:, None] * step.gradients, step.factors * step.norms
-    greys = [_grey(each, float(cut.max())) for each in cut]
-    images = _images(
-        greys, step, "its gradient, cut", [nearest(float(each), 2) for each in shorter]
-    )
-    return (
-        f"<b>Cut each to length C = {nearest(form.clip_norm)}.</b> No example counts for"
-        f" more.{images}"
-    )
+    clipped = step.factors[:, None] * step.gradients  # (m, d)
+    lengths = step.factors * step.norms  # (m,)
+    greys = [_grey(each, float(clipped.max())) for each in clipped]
+    images = _images(greys, step, "its gradient, cut", _two_digits(lengths))
+    title = f"<b>Cut each to length C = {nearest(form.clip_norm)}.</b>"
+    return f"{title} No example counts for more.{images}"
+
+
+def _two_digits(lengths: FloatArray) -> list[str]:
+    return [nearest(float(each), 2) for each in lengths]
 
 
 def _noise(form: Form, step: PicturedStep) -> str:
@@ -190,12 +203,11 @@ def _noise(form: Form, step: PicturedStep) -> str:
     noise = std * step.noise
     most = max(float(np.abs(step.clipped_sum).max()), SPREAD * std)
     parts = (step.clipped_sum, noise, step.clipped_sum + noise)
-    images = _images(
-        [_grey(each, most) for each in parts], step, "the", ("sum", "noise", "sum + noise")
-    )
+    greys = [_grey(each, most) for each in parts]
+    images = _images(greys, step, "the", ("sum", "noise", "sum + noise"))
     product = f"sigma C = {nearest(form.sigma)} × {nearest(form.clip_norm)} = {nearest(std)}"
-    said = f"Its standard deviation is {product}. It hides whether any one example took part."
-    return f"<b>Add up, and add noise.</b> {said}{images}"
+    sentence = f"Its standard deviation is {product}. It hides whether any one example took part."
+    return f"<b>Add up, and add noise.</b> {sentence}{images}"
 
 
 def _grey(values: FloatArray, most: float) -> FloatArray:
@@ -205,13 +217,15 @@ def _grey(values: FloatArray, most: float) -> FloatArray:
 
 def _shades(grey: FloatArray, step: PicturedStep) -> np.ndarray:
     """Bytes of greys (d,) from 0, black, to 1, white; what lies beyond is cut off."""
-    return (255 * np.clip(grey, 0, 1)).round().astype(np.uint8).reshape(step.shape)
+    bytes_ = (255 * np.clip(grey, 0, 1)).round().astype(np.uint8)  # (d,)
+    return bytes_.reshape(step.shape)
 
 
 def _images(
     greys: Sequence[FloatArray], step: PicturedStep, alt: str, captions: Sequence[str] = ()
 ) -> str:
     """Figures of greys, each with its caption."""
-    named = zip(greys, captions or [""] * len(greys), strict=True)
-    images = (image(_shades(each, step), f"{alt} {name}".strip(), name) for each, name in named)
+    images = []
+    for grey, caption in zip(greys, captions or [""] * len(greys), strict=True):
+        images.append(image(_shades(grey, step), f"{alt} {caption}".strip(), caption))
     return f"<div class=step-images>{''.join(images)}</div>"

@@ -29,8 +29,7 @@ _key = cache(cookie_key)
 
 
 def name_of(key: bytes) -> str:
-    """The name of the cookies of a server with this key, so that servers on one machine keep theirs
-    apart.
+    """The name of the cookies of a server with this key; servers on one machine differ in it.
 
     >>> name_of(b"key")
     'dpcore_visitor_2c70e12b'
@@ -45,8 +44,9 @@ def new_cookie(key: bytes) -> str:
 def owner_of(value: str, key: bytes) -> str:
     """The owner behind a cookie value; empty if it was not signed with this key.
 
-    >>> owner_of("nonsense", b"key"), len(owner_of(new_cookie(b"key"), b"key")), owner_of(new_cookie(b"key"), b"other")
-    ('', 32, '')
+    >>> cookie = new_cookie(b"key")
+    >>> len(owner_of(cookie, b"key")), owner_of(cookie, b"other"), owner_of("nonsense", b"key")
+    (32, '', '')
     """
     try:
         visitor = _signer(key).unsign(value)
@@ -56,12 +56,10 @@ def owner_of(value: str, key: bytes) -> str:
 
 
 def header_of(key: bytes, *, secure: bool) -> str:
-    """The header Set-Cookie with a new cookie, hidden from scripts and from requests of other
-    sites.
-    """
-    attributes = (
-        f"Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
-    )
+    """The header Set-Cookie with a new cookie, hidden from scripts and other sites' requests."""
+    attributes = f"Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax"
+    if secure:
+        attributes += "; Secure"
     return f"{name_of(key)}={new_cookie(key)}; {attributes}"
 
 
@@ -83,23 +81,22 @@ def current_user() -> User:
         key = _key(home)
     except (OSError, ValueError):  # reported in the terminal
         return User(shared=True)
-    owner = (
-        owner_of(cookies.get(name_of(key), ""), key)
-        if is_own_token(token, cookies.get(XSRF_COOKIE))
-        else ""
-    )
+    owner = ""
+    if is_own_token(token, cookies.get(XSRF_COOKIE)):
+        owner = owner_of(cookies.get(name_of(key), ""), key)
     return User(owner, teacher=is_teacher(home, owner), shared=True)
 
 
 def may_change(run: Run) -> bool:
-    """Return whether the present user may cancel, rename, tag, annotate, resume or delete the run."""
+    """True if the present user may cancel, rename, tag, annotate, resume or delete the run."""
     return limits.may_change(current_user(), run)
 
 
 def handshake() -> tuple[Mapping[str, str], str]:
     """The cookies of the browser's connection, and its token, the second of the protocols."""
     protocols = st.context.headers.get("Sec-Websocket-Protocol", "").split(",")
-    return st.context.cookies, protocols[1].strip() if len(protocols) > 1 else ""
+    token = protocols[1].strip() if len(protocols) > 1 else ""
+    return st.context.cookies, token
 
 
 class Visitors:
@@ -110,7 +107,8 @@ class Visitors:
     """
 
     def __init__(self, app: ASGIApp, key: bytes) -> None:
-        self._app, self._key = app, key
+        self._app = app
+        self._key = key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._knows(Headers(scope=scope)):
@@ -119,19 +117,15 @@ class Visitors:
             await self._app(scope, receive, send)
 
     def _knows(self, headers: Headers) -> bool:
-        return bool(
-            owner_of(
-                cookie_parser(headers.get("cookie", "")).get(name_of(self._key), ""), self._key
-            )
-        )
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return owner_of(cookies.get(name_of(self._key), ""), self._key) != ""
 
     def _giving(self, scope: Scope, send: Send) -> Send:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                if scope["path"].startswith(FIRST_REQUESTS) or headers.get(
-                    "content-type", ""
-                ).startswith("text/html"):
+                is_page = headers.get("content-type", "").startswith("text/html")
+                if is_page or scope["path"].startswith(FIRST_REQUESTS):
                     headers.append("Set-Cookie", header_of(self._key, secure=by_https(scope)))
                     headers["Cache-Control"] = "no-store"
             await send(message)
@@ -140,16 +134,16 @@ class Visitors:
 
 
 def by_https(scope: Scope) -> bool:
-    """Return whether the browser used https to reach this server or its proxy."""
+    """True if the browser used https to reach this server or its proxy."""
     forwarded = Headers(scope=scope).get("x-forwarded-proto", "")
     return scope.get("scheme") == "https" or forwarded.split(",")[0].strip().lower() == "https"
 
 
 def middleware() -> list[Middleware]:
-    """The middleware of the server of this process; a shared one prints the teacher's key at its
-    first start.
+    """The middleware of the server of this process.
 
-    If the keys cannot be kept, the terminal says why, and everybody can only look.
+    A shared server prints the teacher's key at its first start. If the keys cannot be kept, the
+    terminal says why, and everybody can only look.
     """
     if not shared():
         return [own_pages_only()]
@@ -158,14 +152,15 @@ def middleware() -> list[Middleware]:
         key = cookie_key(home)
         teacher, made = teacher_key(home)
     except (OSError, ValueError) as error:
-        print(
-            f"Classroom: the server cannot recognize anybody. {error}", file=sys.stderr, flush=True
-        )
+        _say_in_terminal(f"the server cannot recognize anybody. {error}")
         return [own_pages_only()]
-    told = (
-        f"the teacher's key, shown only once, is {teacher}. It is kept in"
-        if made
-        else "the teacher's key is in"
-    )
-    print(f"Classroom: {told} {home / TEACHER}.", file=sys.stderr, flush=True)
+    if made:
+        place = f"the teacher's key, shown only once, is {teacher}. It is kept in"
+    else:
+        place = "the teacher's key is in"
+    _say_in_terminal(f"{place} {home / TEACHER}.")
     return [own_pages_only(), Middleware(Visitors, key=key)]
+
+
+def _say_in_terminal(sentence: str) -> None:
+    print(f"Classroom: {sentence}", file=sys.stderr, flush=True)

@@ -50,13 +50,49 @@ def events_of(noise: Measured | None = None, claim: Mechanism | None = CLAIM) ->
     inside, outside = generator.normal(0.1, 0.4, 100), generator.normal(-0.1, 0.4, 100)
     found = [
         noise or found_noise(),
-        Measured("generator", "Generator", "Normal.", "Gaps.", "1,000 draws.", 0.5, None, False, "bound",
-                 (("draws", 1000.0), ("largest", 3.1), ("expected_beyond", 1.9))),
-        Measured("one_run", "One run", "All of it.", "Nothing.", "60 of 100.", 1.0, 0.25, False, "bound"),
-        Measured("in_out", "In and out", "All of it.", "Runs.", "A threshold.", None, 0.4, False, "estimate"),
-        Measured("losses", "Losses of a trained model", "The model.", "Others.", "2 %.", None, 0.0, False, "estimate",
-                 (("tpr_at_0.01_fpr", 0.02), ("tpr_at_0.01_fpr_above", 0.01), ("tpr_at_0.01_fpr_below", 0.1))),
-    ]  # fmt: skip
+        Measured(
+            "generator",
+            "Generator",
+            "Normal.",
+            "Gaps.",
+            "1,000 draws.",
+            0.5,
+            None,
+            False,
+            "bound",
+            (("draws", 1000.0), ("largest", 3.1), ("expected_beyond", 1.9)),
+        ),
+        Measured(
+            "one_run", "One run", "All of it.", "Nothing.", "60 of 100.", 1.0, 0.25, False, "bound"
+        ),
+        Measured(
+            "in_out",
+            "In and out",
+            "All of it.",
+            "Runs.",
+            "A threshold.",
+            None,
+            0.4,
+            False,
+            "estimate",
+        ),
+        Measured(
+            "losses",
+            "Losses of a trained model",
+            "The model.",
+            "Others.",
+            "2 %.",
+            None,
+            0.0,
+            False,
+            "estimate",
+            (
+                ("tpr_at_0.01_fpr", 0.02),
+                ("tpr_at_0.01_fpr_above", 0.01),
+                ("tpr_at_0.01_fpr_below", 0.1),
+            ),
+        ),
+    ]
     releases = (
         () if claim is None else tuple((each.q, each.sigma, each.count) for each in claim.releases)
     )

@@ -41,9 +41,13 @@ def test_compare_queues_what_the_controls_say_and_the_address_keeps_it(store: St
     page.button(key="compare").click().run()
     (job,) = store.runs(kind=PERTURBATION.name)
     assert job.request == Request(
-        dataset="iris", classes=("setosa", "versicolor"), methods=("output", "gradient"), epsilons=(0.1, 8.0), seeds=3,
+        dataset="iris",
+        classes=("setosa", "versicolor"),
+        methods=("output", "gradient"),
+        epsilons=(0.1, 8.0),
+        seeds=3,
         steps=20,
-    )  # fmt: skip
+    )
     assert page.query_params["comparison"] == job.id
     assert page.get("progress")[0].proto.text.endswith("of all jobs, starts in a moment")
     assert store.runs() == []
@@ -82,8 +86,9 @@ def test_a_comparison_that_has_ended_is_still_there_when_the_address_is_opened_a
     assert page.query_params["comparison"] == run
     kept, apart = charts(page)[:2], charts(page)[2:]
     assert [lines(each) for each in kept] == [
-        {"Output", "Gradient", "Without noise", "Blind guess"}, {"Output", "Gradient"}
-    ]  # fmt: skip
+        {"Output", "Gradient", "Without noise", "Blind guess"},
+        {"Output", "Gradient"},
+    ]
     assert [lines(each) for each in apart] == [{"Paper's input", "Blind guess"}, {"Paper's input"}]
     assert all("not proven" in each["layout"]["xaxis"]["title"]["text"] for each in apart)
     assert all(each["layout"]["xaxis"]["title"]["text"] == "epsilon, proven" for each in kept)
@@ -122,9 +127,11 @@ def test_its_table_has_the_mean_of_every_method_and_marks_what_is_not_kept(store
 
 def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store):
     for field, value, said in (
-        ("fits", "1000", "Seeds"), ("descent", "0", "Steps T of descent"), ("ridge", "-1", "Regulariser"),
+        ("fits", "1000", "Seeds"),
+        ("descent", "0", "Steps T of descent"),
+        ("ridge", "-1", "Regulariser"),
         ("delta", "2", "Delta"),
-    ):  # fmt: skip
+    ):
         page = opened(**{field: value})
         assert f"{said} must " in texts(page, "error"), (field, value, said)
         assert "Showing" in texts(page, "error"), (field, value, said)

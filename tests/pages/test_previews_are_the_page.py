@@ -1,4 +1,4 @@
-"""What a chart shows while a slider is moved is what the page shows once it is run with that value."""
+"""A chart shows for a moved slider what the page shows once it is run with that value."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,9 +41,11 @@ def opened(page: str, **query: str) -> AppTest:
 
 def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store):
     for page, key, query, field, text in (
-        ("lab", "epsilon_chart", {}, "sigma", "2.2"), ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
-        ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"), ("train", "expected_chart", {}, "sigma", "2.2"),
-    ):  # fmt: skip
+        ("lab", "epsilon_chart", {}, "sigma", "2.2"),
+        ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
+        ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"),
+        ("train", "expected_chart", {}, "sigma", "2.2"),
+    ):
         before = opened(page, **query)
         assert not before.exception, (page, key, query, field, text)
         first = seen[key]
@@ -59,10 +61,11 @@ def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):
     for page, key, query, field, text in (
         ("lab", "epsilon_chart", {}, "sigma", "nonsense"),
         ("lab", "epsilon_chart", {}, "batch", "99999999"),
-        ("lab", "epsilon_chart", {}, "__class__", "2"), ("tradeoff", "attack_chart", {}, "__class__", "2"),
+        ("lab", "epsilon_chart", {}, "__class__", "2"),
+        ("tradeoff", "attack_chart", {}, "__class__", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_mu", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "-1"),
-    ):  # fmt: skip
+    ):
         opened(page, **query)
         with pytest.raises(ValueError, match="Expected"):
             seen[key].preview(field, text)

@@ -26,7 +26,7 @@ def test_a_page_waits_until_another_one_is_done():
     assert done == ["first", "second"]
 
 
-def test_a_page_does_not_wait_for_one_that_computes_for_long_and_gives_back_only_a_place_of_its_own():
+def test_a_page_does_not_wait_for_a_slow_one_for_long_and_gives_back_only_its_own_place():
     places = threading.BoundedSemaphore(1)  # which raises where more is given back than was taken
     with throttle(places, 0.0), throttle(places, 0.0):
         pass

@@ -43,8 +43,12 @@ def test_every_setting_of_ours_is_one_of_streamlits():
 def test_a_token_counts_only_beside_the_cookie_that_came_with_it():
     token, other = generate_xsrf_token_string(), generate_xsrf_token_string()
     for given, cookie, own in (
-        (token, token, True), (token, other, False), ("", token, False), (token, None, False), ("x", "x", False),
-    ):  # fmt: skip
+        (token, token, True),
+        (token, other, False),
+        ("", token, False),
+        (token, None, False),
+        ("x", "x", False),
+    ):
         assert internals.is_own_token(given, cookie) == own, (given, cookie)
     assert internals.XSRF_COOKIE == "_streamlit_xsrf"
     assert f"/{BASE_ROUTE_CORE}/" == internals.FIRST_REQUESTS
@@ -65,7 +69,7 @@ def names() -> None:
     st.text(internals.main_script())
 
 
-def test_the_page_that_was_asked_for_and_the_script_that_was_started_have_names_where_a_server_runs_it():
+def test_the_page_asked_for_and_the_script_started_have_names_where_a_server_runs_it():
     assert (internals.page_asked_for(), internals.main_script()) == ("", "")
     assert said_by(names) == ["", "nosuchpage", "app.py"]
 

@@ -1,6 +1,4 @@
-"""Charts of an audit: the number line, the evidence, the canaries, the limits of one run, and the
-attack on a model.
-"""
+"""Charts of an audit: number line, evidence, canaries, limits of one run, attack on the model."""
 
 import math
 from functools import lru_cache
@@ -33,10 +31,8 @@ from pages.parts.shell.menu import SMALL, chart_size
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries
 RATES = (0.01, 0.001)  # false-positive rates at which the attack on the model is reported
 SMALLEST_SHOWN = 0.05  # of the certified value: smaller bounds would only stretch the line
-SIGNS = " ".join(
-    f"<span>{MARKS[kind][1]} {words}</span>" for kind, words in SENTENCES["marks"].items()
-)
-LEGEND = f"<p class=legend>{SIGNS} <span>✕ refuted</span></p>"
+SIGNS = [f"<span>{MARKS[kind][1]} {words}</span>" for kind, words in SENTENCES["marks"].items()]
+LEGEND = f"<p class=legend>{' '.join(SIGNS)} <span>✕ refuted</span></p>"
 
 
 laws_of = lru_cache(maxsize=64)(score_laws)  # of a canary's score, computed once for all sessions
@@ -51,13 +47,12 @@ def limits_of_one_run(
     Errors: ValueError if their scores have no laws.
     """
     laws = laws_of(claim)
-    return [
-        (
-            most_of_one_run(count, delta, confidence),
-            expected_of_one_run(laws, count, delta, confidence),
-        )
-        for count in COUNTS
-    ]
+    limits = []
+    for count in COUNTS:
+        most = most_of_one_run(count, delta, confidence)
+        expected = expected_of_one_run(laws, count, delta, confidence)
+        limits.append((most, expected))
+    return limits
 
 
 def audit_charts(found: AuditResults) -> None:
@@ -80,15 +75,18 @@ def audit_charts(found: AuditResults) -> None:
 
 
 def evidence_chart(found: AuditResults) -> None:
-    """Draw the evidence against the noise so far; nothing before the first steps, and in runs
-    without noise.
-    """
-    told = [each for each in found.progress if each.evidence]
-    if not told:
+    """Draw the evidence against the noise so far; nothing before the first steps."""
+    progress = [each for each in found.progress if each.evidence]
+    if not progress:
         return
-    figure, caught = figures.evidence_figure(told, size=chart_size()), told[-1].caught
-    chart(figure, "evidence", figures.evidence_alt(told), "Evidence against the noise", None)
-    st.caption(f"**{caught}** {WORDS['evidence']}" if caught else WORDS["evidence"])
+    figure = figures.evidence_figure(progress, size=chart_size())
+    alt = figures.evidence_alt(progress)
+    chart(figure, "evidence", alt, "Evidence against the noise", None)
+    caption = WORDS["evidence"]
+    caught = progress[-1].caught
+    if caught:
+        caption = f"**{caught}** {caption}"
+    st.caption(caption)
 
 
 def _roc(found: AuditResults, traced: Traced, title: str) -> None:
@@ -99,144 +97,172 @@ def _roc(found: AuditResults, traced: Traced, title: str) -> None:
 
 def _scores(found: AuditResults) -> None:
     assert found.scored
-    laws, why = None, ""
+    laws = None
+    why = ""
     try:
-        laws = laws_of(found.claim) if found.claim else None
+        if found.claim:
+            laws = laws_of(found.claim)
     except ValueError as error:
         why = f" {WORDS['no_laws'].format(why=error)}"
-    inside, outside = found.scored.inside, found.scored.outside
+    inside = found.scored.inside
+    outside = found.scored.outside
     figure = figures.scores_figure(inside, outside, laws, size=chart_size())
-    chart(
-        figure, "scores", figures.scores_alt(inside, outside, laws), "Scores of the canaries", None
-    )
+    alt = figures.scores_alt(inside, outside, laws)
+    chart(figure, "scores", alt, "Scores of the canaries", None)
     st.caption(WORDS["scores"] + why)
 
 
 def _limits(found: AuditResults) -> None:
-    judged, claim, request = found.judged, found.claim, found.request
-    if judged is None or claim is None or judged.claimed_upper is None:
+    claim = found.claim
+    certified = _certified(found)
+    if claim is None or certified is None:
         return
+    request = found.request
     try:
         limits = limits_of_one_run(claim, request.config.delta, request.confidence)
     except ValueError as error:
         st.info(WORDS["no_laws"].format(why=error))
         return
-    canaries = found.prepared.canaries if found.prepared else 0
-    shown = [each for each in map(found.finding, ("one_run", "one_run_curve")) if each]
-    reached = [
-        Reached(canaries, each.epsilon, each.title)
-        for each in shown
-        if canaries and each.epsilon is not None
-    ]
-    certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
-    figure = canaries_figure(
-        COUNTS, *zip(*limits, strict=True), reached, certified, size=chart_size()
-    )
+    reached = _reached(found)
+    all_most, all_expected = zip(*limits, strict=True)
+    figure = canaries_figure(COUNTS, all_most, all_expected, reached, certified, size=chart_size())
     most, expected = limits[COUNTS.index(1000)]
-    chart(
-        figure, "limits", canaries_alt(most, expected, reached, 1000), "What one run can show", None
+    alt = canaries_alt(most, expected, reached, 1000)
+    chart(figure, "limits", alt, "What one run can show", None)
+    sentence = WORDS["one_run"].format(
+        expected=short(expected), most=short(most), certified=short(certified.high)
     )
-    st.caption(
-        WORDS["one_run"].format(
-            expected=short(expected), most=short(most), certified=short(certified.high)
-        )
-    )
+    st.caption(sentence)
+
+
+def _certified(found: AuditResults) -> Stretch | None:
+    """The certified bounds of the claimed mechanism; None before the verdict or without a claim."""
+    judged = found.judged
+    if judged is None or judged.claimed_upper is None:
+        return None
+    return Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
+
+
+def _reached(found: AuditResults) -> list[Reached]:
+    """The bounds that the tests of one run have reached with their canaries."""
+    canaries = found.prepared.canaries if found.prepared else 0
+    if not canaries:
+        return []
+    reached = []
+    for name in ("one_run", "one_run_curve"):
+        test = found.finding(name)
+        if test and test.epsilon is not None:
+            reached.append(Reached(canaries, test.epsilon, test.title))
+    return reached
 
 
 def _outside(found: AuditResults) -> None:
     """Draw the attack on the trained model alone, with its power at small error rates."""
-    traced, losses = found.trace("losses"), found.finding("losses")
+    traced = found.trace("losses")
+    losses = found.finding("losses")
     if losses is None or traced is None:
         return
     _roc(found, traced, "Losses of the trained model")
     known = dict(losses.figures)
-    told = [
-        f"at {percent(rate, 1)} false positives it finds {percent(known[name])} of members "
-        f"({percent(known[f'{name}_above'])} to {percent(known[f'{name}_below'])})"
-        for rate in RATES
-        if f"{(name := f'tpr_at_{rate:g}_fpr')}_above" in known
-    ]
-    st.caption(WORDS["losses"].format(told="; ".join(told)))
+    powers = []
+    for rate in RATES:
+        name = f"tpr_at_{rate:g}_fpr"
+        if f"{name}_above" not in known:
+            continue
+        low = percent(known[f"{name}_above"])
+        high = percent(known[f"{name}_below"])
+        powers.append(
+            f"at {percent(rate, 1)} false positives it finds {percent(known[name])} of members"
+            f" ({low} to {high})"
+        )
+    st.caption(WORDS["losses"].format(told="; ".join(powers)))
 
 
 def number_line(found: AuditResults) -> None:
-    """Draw the tests' bounds, the certified claim and the accountants on a line; a sentence if
-    nothing is claimed.
+    """Draw the tests' bounds, the certified claim and the accountants on a line.
+
+    If nothing is claimed, a sentence says so.
     """
-    judged = found.judged
-    if judged is None or judged.claimed_upper is None:
+    certified = _certified(found)
+    if certified is None:
         st.info(WORDS["nothing_claimed"])
         return
-    certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
     smallest = SMALLEST_SHOWN * certified.high
-    measured = [
-        _mark(found, each)
-        for each in found.shown
-        if each.unbounded or (each.epsilon or 0) >= smallest
-    ]
-    beyond, accountants = exceeding(found, certified.high), accountant_marks(found, certified)
+    measured = [_mark(found, each) for each in found.shown if _value(each) >= smallest]
+    beyond = exceeding(found, certified.high)
+    accountants = accountant_marks(found, certified)
     band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
     claim = Mark(certified.high, f"Certified {band}", CLAIM, GREY, beyond is not None)
     figure = audit_line_figure(measured, certified, claim, accountants, size=chart_size())
-    st.plotly_chart(
-        figure, key="audit_line", config=SMALL, alt=audit_line_alt(measured, claim, accountants)
-    )
+    alt = audit_line_alt(measured, claim, accountants)
+    st.plotly_chart(figure, key="audit_line", config=SMALL, alt=alt)
     st.html(LEGEND)
-    below = [each.label for each in accountants if each.value < certified.low]
     sentences = [WORDS["order"].format(delta=plain(raised(found.request.config.delta)))]
     if beyond:
         sentences.append(
             f"{beyond.title} shows {_least(beyond)}: that refutes the claim and all smaller"
             " numbers."
         )
+    below = [each.label for each in accountants if each.value < certified.low]
     if below:
         least = outward(certified.low, math.floor)
         sentences.append(f"No trainer keeps {', '.join(below)}: at least {least} is proven.")
     st.caption(" ".join(sentences))
 
 
-def _mark(found: AuditResults, each: Measured) -> Mark:
+def _value(test: Measured) -> float:
+    """The bound or estimate of epsilon; 0 without one."""
+    return math.inf if test.unbounded else test.epsilon or 0.0
+
+
+def _mark(found: AuditResults, test: Measured) -> Mark:
     """The bound of a test, with its p-value if it fails."""
-    fails, value = each.audit in found.failed, math.inf if each.unbounded else each.epsilon or 0.0
-    number = (
-        f"≈ {short(value)}"
-        if is_estimate(each) and not each.unbounded
-        else _least(each).removeprefix("epsilon ")
-    )
-    label = f"{each.title} {_kept(number)}"
+    value = _value(test)
+    if is_estimate(test) and not test.unbounded:
+        number = f"≈ {short(value)}"
+    else:
+        number = _least(test).removeprefix("epsilon ")
+    label = f"{test.title} {_unbroken(number)}"
+    fails = test.audit in found.failed
     if fails:
-        p_value = p_text(found.p_values[each.audit])
-        label += f", {_kept(f'p {p_value}' if p_value.startswith('<') else f'p ≤ {p_value}')}"
-    return Mark(value, label, each.evidence, refuted=fails)
+        p_value = p_text(found.p_values[test.audit])
+        relation = "p" if p_value.startswith("<") else "p ≤"
+        label += f", {_unbroken(f'{relation} {p_value}')}"
+    return Mark(value, label, test.evidence, refuted=fails)
 
 
 def exceeding(found: AuditResults, value: float) -> Measured | None:
     """The failed test with the largest bound of epsilon, if that is above a value."""
-    some = [each for each in found.shown if each.audit in found.failed and not is_estimate(each)]
-    return next((each for each in some if each.unbounded or (each.epsilon or 0.0) > value), None)
+    for test in found.shown:
+        bounds = test.audit in found.failed and not is_estimate(test)
+        if bounds and (test.unbounded or _value(test) > value):
+            return test
+    return None
 
 
 def accountant_marks(found: AuditResults, certified: Stretch) -> list[Mark]:
-    """The usual accountants, and all that are refuted, by a proof or by a test; the smallest first."""
-    claim, rows = found.claim, []
-    for name in (each for each in ACCOUNTANTS if each != CERTIFIED and claim):
-        curve, style = cache.final(name, claim, found.request.config.delta), style_of(name)
+    """The usual accountants, and all refuted ones, by a proof or by a test; the smallest first."""
+    if not found.claim:
+        return []
+    marks = []
+    for name in ACCOUNTANTS:
+        if name == CERTIFIED:
+            continue
+        curve = cache.final(name, found.claim, found.request.config.delta)
         value = float(curve.epsilon[-1])
-        shown = name in DEFAULT_ACCOUNTANTS or value < certified.low or exceeding(found, value)
-        if math.isfinite(value) and shown:
-            rows.append(
-                Mark(value, f"{style.label} {_kept(marked(value, curve.kind))}", CLAIM, style.color)
-            )
-    return sorted(rows, key=lambda each: each.value)
+        refuted = value < certified.low or exceeding(found, value) is not None
+        if math.isfinite(value) and (name in DEFAULT_ACCOUNTANTS or refuted):
+            style = style_of(name)
+            label = f"{style.label} {_unbroken(marked(value, curve.kind))}"
+            marks.append(Mark(value, label, CLAIM, style.color))
+    return sorted(marks, key=lambda mark: mark.value)
 
 
-def _kept(text: str) -> str:
+def _unbroken(text: str) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _least(each: Measured) -> str:
-    return (
-        "epsilon infinite"
-        if each.unbounded
-        else f"epsilon ≥ {outward(each.epsilon or 0.0, math.floor)}"
-    )
+def _least(test: Measured) -> str:
+    if test.unbounded:
+        return "epsilon infinite"
+    return f"epsilon ≥ {outward(test.epsilon or 0.0, math.floor)}"

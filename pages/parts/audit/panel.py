@@ -1,6 +1,6 @@
 """The panel of an audit: its form, its button, its progress and its results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -40,9 +40,8 @@ OWN_SETTINGS = "here"  # the settings of the controls
 TORCH_DRAWS = 500_000_000
 RECENT = 20  # finished runs to choose from
 TRAINER = Options("trainer", "Trainer", tuple(TRAINERS), lambda name: TRAINERS[name].title)
-MODEL = Options(
-    "audit_model", "Model", tuple(dict.fromkeys((QUICK.model, *models_for(QUICK.dataset))))
-)
+QUICK_FIRST = dict.fromkeys((QUICK.model, *models_for(QUICK.dataset)))
+MODEL = Options("audit_model", "Model", tuple(QUICK_FIRST))
 BESIDE = Options(
     "torch_beside", "Count torch's normal numbers too", ("yes", "no"), help=help_on("reach")
 )
@@ -76,17 +75,21 @@ def request_form(store: Store | None) -> Asked:
 
 
 def asked_on_screen(store: Store | None) -> Asked:
-    """What the controls ask for as the browser shows them; for a callback."""
+    """The request of the controls as the browser shows them; for a callback."""
     return asked_of(Fields(texts_on_screen(), good_texts()), _finished(store))
 
 
 def asked_of(fields: Fields, runs: Mapping[str, Run]) -> Asked:
     """The audit that the fields ask for, of their own settings or those of one of the runs."""
     trainer = fields.choice(TRAINER)
-    titled = lambda run: name_of(runs[run]) if run in runs else "Chosen here"  # noqa: E731
+
+    def titled(run: str) -> str:
+        return name_of(runs[run]) if run in runs else "Chosen here"
+
     chosen = fields.choice(Options(AUDITED, "Settings", (OWN_SETTINGS, *runs), titled))
     config = _chosen_here(fields) if chosen == OWN_SETTINGS else runs[chosen].config
-    confidence, canaries = fields.number(CONFIDENCE), int(fields.number(CANARY_COUNT))
+    confidence = fields.number(CONFIDENCE)
+    canaries = int(fields.number(CANARY_COUNT))
     draws = TORCH_DRAWS if fields.choice(BESIDE) == "yes" else 0
     if isinstance(config, str):
         return Asked(None, config)
@@ -99,7 +102,9 @@ def asked_of(fields: Fields, runs: Mapping[str, Run]) -> Asked:
 def _chosen_here(fields: Fields) -> RunConfig | str:
     """The settings of the fields, or a sentence if they do not fit."""
     model = fields.choice(MODEL)
-    sigma, batch, epochs = fields.number(SIGMA), int(fields.number(BATCH)), fields.number(EPOCHS)
+    sigma = fields.number(SIGMA)
+    batch = int(fields.number(BATCH))
+    epochs = fields.number(EPOCHS)
     try:
         return RunConfig(model=model, sigma=sigma, batch=batch, epochs=epochs)
     except ValueError as error:
@@ -108,16 +113,19 @@ def _chosen_here(fields: Fields) -> RunConfig | str:
 
 def _finished(store: Store | None) -> Mapping[str, Run]:
     """The latest runs whose settings can be trained again, and the run that the address names."""
+    if store is None:
+        return {}
     named = page_text(AUDITED, OWN_SETTINGS)
     try:
-        # Unknown: the choice says so.
-        known = [*store.runs(limit=RECENT), *runs_of(store, [named])] if store else []
+        # The named one may be unknown: the choice says so.
+        known = [*store.runs(limit=RECENT), *runs_of(store, [named])]
     except StoreError:
         return {}
-    can_be_trained = lambda run: (
-        run.status is Status.FINISHED and isinstance(request_of(run), RunConfig)
-    )  # noqa: E731
-    return {run.id: run for run in known if can_be_trained(run)}
+    return {run.id: run for run in known if _can_be_trained(run)}
+
+
+def _can_be_trained(run: Run) -> bool:
+    return run.status is Status.FINISHED and isinstance(request_of(run), RunConfig)
 
 
 def settings_taken(run: Run) -> bool:
@@ -146,10 +154,12 @@ def draw(store: Store, found: AuditResults) -> None:
     """Draw an audit as far as it is."""
     with st.container(key="answer"):
         st.html(f"<h2 class=part>{escape(found.request.title)}</h2>")
-        until = (
-            "Its findings until then are shown." if found.measured else "It had no findings yet."
-        )
-        done = found.watched.step / found.watched.steps if found.watched else 0.0
+        until = "It had no findings yet."
+        if found.measured:
+            until = "Its findings until then are shown."
+        done = 0.0
+        if found.watched:
+            done = found.watched.step / found.watched.steps
         SHOWN.status(store, found.run, done, _progress(found), until)
         if found.stopped:
             st.warning(f"{found.stopped.reason} The steps before are judged.")
@@ -164,37 +174,29 @@ def draw(store: Store, found: AuditResults) -> None:
 def _progress(found: AuditResults) -> str:
     if found.prepared is None:
         return "reading the data"
-    if found.watched is None:
+    watched = found.watched
+    if watched is None:
         return "training begins"
-    step = f"step {found.watched.step:,} of {found.watched.steps:,}"
-    if found.watched.step == found.watched.steps:
+    step = f"step {watched.step:,} of {watched.steps:,}"
+    if watched.step == watched.steps:
         return f"{step}, {len(found.measured)} of {len(TESTS)} tests"
-    seen = (
-        ""
-        if found.watched.sigma is None
-        else f", noise so far: sigma about {nearest(found.watched.sigma, 3)}"
-    )
-    return f"{step}{seen}"
+    if watched.sigma is None:
+        return step
+    return f"{step}, noise so far: sigma about {nearest(watched.sigma, 3)}"
 
 
 def _outcome(found: AuditResults) -> None:
-    """Draw the verdict of all tests, their signs and the number line; before the verdict, the signs
-    alone.
-    """
+    """Draw the verdict of all tests, their signs and a number line; before it, the signs alone."""
     if not found.judged:
         results.lights(found)
         return
-    sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
-    failed = [each.title for each in found.measured if each.audit in found.failed]
     unaccounted = found.prepared.unaccounted if found.prepared else ""
-    fault, none = (
-        ("Fault found", "found a fault") if unaccounted else ("Claim refuted", "refutes the claim")
-    )
-    if failed:
-        result, text = results.FAILS, f"{fault} by {', '.join(failed)}"
-    else:
-        result, text, sure = results.PASSES, f"No test {none}", f"{sure} {WORDS['no_proof']}"
-    head = f"{sign(result, 'audit')} {escape(text)}"
+    failed = [each.title for each in found.measured if each.audit in found.failed]
+    result = results.FAILS if failed else results.PASSES
+    head = f"{sign(result, 'audit')} {escape(_verdict(failed, charged=not unaccounted))}"
+    sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
+    if not failed:
+        sure = f"{sure} {WORDS['no_proof']}"
     st.html(f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(sure)}</p>')
     results.lights(found)
     if unaccounted:
@@ -203,16 +205,25 @@ def _outcome(found: AuditResults) -> None:
     st.caption(" ".join([_measured(found), found.request.by.story, WORDS["figures"]]))
 
 
+def _verdict(failed: Sequence[str], *, charged: bool) -> str:
+    """The verdict in a line; a trainer that is charged nothing claims nothing to refute."""
+    names = ", ".join(failed)
+    if charged:
+        return f"Claim refuted by {names}" if failed else "No test refutes the claim"
+    return f"Fault found by {names}" if failed else "No test found a fault"
+
+
 def _measured(found: AuditResults) -> str:
-    prepared, config = found.prepared, found.request.config
+    prepared = found.prepared
     if prepared is None:
         return ""
-    took = f"Trained and tested in {duration(found.seconds)}: " if found.seconds else ""
-    canaries = (
-        f"{prepared.canaries:,} canaries ({prepared.inside:,} in the data)"
-        if prepared.canaries
-        else "no canaries"
-    )
+    took = ""
+    if found.seconds:
+        took = f"Trained and tested in {duration(found.seconds)}: "
+    canaries = "no canaries"
+    if prepared.canaries:
+        canaries = f"{prepared.canaries:,} canaries ({prepared.inside:,} in the data)"
+    config = found.request.config
     noise = f"sigma {nearest(config.sigma)}" if config.private else "no privacy"
     return (
         f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples with {canaries},"

@@ -50,8 +50,13 @@ HEADS = (
     "What it tests",
     "What it leaves untested",
 )
-FAILS, PASSES, UNTOLD, UNDECIDED = "fails", "passes", "cannot tell", "undecided"
-WAITING, NOT_RUN = "waits", "not run"
+# Results of a test.
+FAILS = "fails"
+PASSES = "passes"
+UNTOLD = "cannot tell"
+UNDECIDED = "undecided"
+WAITING = "waits"
+NOT_RUN = "not run"
 TITLE = "The tests"
 REACH_TITLE = "Reach of normal numbers"
 REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of none")
@@ -65,15 +70,42 @@ class AuditResults:
     request: AuditRequest
     events: Sequence[object]
 
-    prepared = cached_property(lambda self: last_of(self.events, Prepared))
-    progress = cached_property(lambda self: all_of(self.events, Watched))
-    stopped = cached_property(lambda self: last_of(self.events, Stopped))
-    measured = cached_property(lambda self: all_of(self.events, Measured))
-    counted = cached_property(lambda self: last_of(self.events, Counted))
-    scored = cached_property(lambda self: last_of(self.events, Scored))
-    traced = cached_property(lambda self: all_of(self.events, Traced))
-    judged = cached_property(lambda self: last_of(self.events, Judged))
-    seconds = cached_property(lambda self: getattr(last_of(self.events, Finished), "seconds", None))
+    @cached_property
+    def prepared(self) -> Prepared | None:
+        return last_of(self.events, Prepared)
+
+    @cached_property
+    def progress(self) -> Sequence[Watched]:
+        return all_of(self.events, Watched)
+
+    @cached_property
+    def stopped(self) -> Stopped | None:
+        return last_of(self.events, Stopped)
+
+    @cached_property
+    def measured(self) -> Sequence[Measured]:
+        return all_of(self.events, Measured)
+
+    @cached_property
+    def counted(self) -> Counted | None:
+        return last_of(self.events, Counted)
+
+    @cached_property
+    def scored(self) -> Scored | None:
+        return last_of(self.events, Scored)
+
+    @cached_property
+    def traced(self) -> Sequence[Traced]:
+        return all_of(self.events, Traced)
+
+    @cached_property
+    def judged(self) -> Judged | None:
+        return last_of(self.events, Judged)
+
+    @cached_property
+    def seconds(self) -> float | None:
+        finished = last_of(self.events, Finished)
+        return finished.seconds if finished else None
 
     @property
     def watched(self) -> Watched | None:
@@ -100,35 +132,38 @@ class AuditResults:
 
     @property
     def claim(self) -> Mechanism | None:
-        """The charged mechanism, None if nothing is charged; the number of accepted steps is known
-        last.
-        """
+        """The charged mechanism, None if nothing is charged; its accepted steps are known last."""
         if self.prepared is None or not self.prepared.claimed:
             return None
+        claimed = self.prepared.claimed
+        before = Mechanism(tuple(Release(q, sigma, count) for q, sigma, count in claimed))
         releases = self.finding("releases")
         charged = dict(releases.figures).get("charged") if releases else None
-        before = Mechanism(
-            tuple(Release(q, sigma, count) for q, sigma, count in self.prepared.claimed)
-        )
         if charged is None or charged == before.steps:
             return before
         after = self.request.by.claims(self.request.trained, int(charged))
-        return after if after and after.steps == charged else None
+        if after is None or after.steps != charged:
+            return None
+        return after
 
     @property
     def shown(self) -> list[Measured]:
         """The findings with a lower bound of epsilon above 0, the largest first."""
-        some = [each for each in self.measured if each.unbounded or each.epsilon]
-        return sorted(
-            some, key=lambda each: -float("inf") if each.unbounded else -(each.epsilon or 0.0)
-        )
+        some = [test for test in self.measured if test.unbounded or test.epsilon]
+        return sorted(some, key=_largest_first)
+
+
+def _largest_first(test: Measured) -> float:
+    return -math.inf if test.unbounded else -(test.epsilon or 0.0)
 
 
 @lru_cache(maxsize=1)
 def example() -> AuditResults:
     """The recorded example; it has no scores and curves of canaries."""
-    said = json.loads(EXAMPLE.read_text(encoding="utf-8"))
-    events = [event_from_json(AUDIT.name, TESTS.get(each.get("audit"), {}) | each) for each in said]
+    events = []
+    for each in json.loads(EXAMPLE.read_text(encoding="utf-8")):
+        words = TESTS.get(each.get("audit"), {})
+        events.append(event_from_json(AUDIT.name, words | each))
     return AuditResults(None, REQUEST, events)
 
 
@@ -138,22 +173,18 @@ def is_estimate(found: Measured) -> bool:
 
 
 def lights(found: AuditResults) -> None:
-    """Draw a sign for each test, on a line; screen readers pass it by, for the table below says all
-    of it.
-    """
-    signs = (
-        (sign(_result_of(found, name), "audit"), escape(TESTS[name]["title"]))
-        for name in _names(found)
-    )
-    st.html(
-        "<p class=legend"
-        f" aria-hidden=true>{' '.join(f'<span>{mark} {title}</span>' for mark, title in signs)}</p>"
-    )
+    """Draw a sign for each test, on a line; screen readers skip it, since the table has it all."""
+    signs = []
+    for name in _names(found):
+        mark = sign(_result_of(found, name), "audit")
+        signs.append(f"<span>{mark} {escape(TESTS[name]['title'])}</span>")
+    st.html(f"<p class=legend aria-hidden=true>{' '.join(signs)}</p>")
 
 
 def findings(found: AuditResults) -> None:
     """Draw a table of the tests; after the verdict, as a file too."""
-    made = table(TITLE, "verdicts audits", HEADS, (_row(found, name) for name in _names(found)))
+    rows = [_row(found, name) for name in _names(found)]
+    made = table(TITLE, "verdicts audits", HEADS, rows)
     st.html(f"<h2 class=part>{TITLE}</h2>{made}")
     if found.judged and found.run:
         csv_button(
@@ -172,82 +203,94 @@ def _names(found: AuditResults) -> list[str]:
 def _result_of(found: AuditResults, name: str) -> str:
     """The result of a test in a few words.
 
-    A p-value that is so large, or small, that no correction can change its side is decided before
-    the verdict.
+    Before the verdict, a p-value decides if it is so large, or so small, that no correction for the
+    number of tests can change its side.
     """
-    each, error = found.finding(name), 1 - found.request.confidence
-    if each is None:
+    test = found.finding(name)
+    if test is None:
         return WAITING if found.run and found.run.active else NOT_RUN
-    if each.p_value is None:
+    if test.p_value is None:
         return UNTOLD
-    if found.judged is None and each.p_value <= error < len(TESTS) * each.p_value:
-        return UNDECIDED
-    return (
-        FAILS if (each.audit in found.failed if found.judged else each.p_value <= error) else PASSES
-    )
+    if found.judged:
+        return FAILS if test.audit in found.failed else PASSES
+    error = 1 - found.request.confidence
+    if test.p_value > error:
+        return PASSES
+    return FAILS if len(TESTS) * test.p_value <= error else UNDECIDED
 
 
-def _epsilon_text(each: Measured) -> str:
-    if each.unbounded:
-        return f"infinite ({each.evidence})"
-    if each.epsilon is None:
+def _epsilon_text(test: Measured) -> str:
+    if test.unbounded:
+        return f"infinite ({test.evidence})"
+    if test.epsilon is None:
         return "–"
-    number = f"≈ {short(each.epsilon)}" if is_estimate(each) else outward(each.epsilon, math.floor)
-    return f"{number} ({each.evidence})"
+    if is_estimate(test):
+        return f"≈ {short(test.epsilon)} ({test.evidence})"
+    return f"{outward(test.epsilon, math.floor)} ({test.evidence})"
 
 
 def _row(found: AuditResults, name: str) -> list[str]:
-    each, words, result = found.finding(name), TESTS[name], _result_of(found, name)
-    # Corrected once all are known.
-    p_value = found.p_values.get(name, each.p_value if each else None)
-    shown = "–" if p_value is None else p_text(p_value)
-    kept = [
-        f"<span class=kept>{text}</span>"
-        for text in (f"{sign(result, 'audit')} {result}", escape(shown))
+    test = found.finding(name)
+    words = TESTS[name]
+    result = _result_of(found, name)
+    p_value = found.p_values.get(name)  # corrected, once all are known
+    shows = ""
+    epsilon_text = "–"
+    if test:
+        shows = test.shows
+        epsilon_text = _epsilon_text(test)
+        if p_value is None:
+            p_value = test.p_value
+    p_value_text = "–" if p_value is None else p_text(p_value)
+    return [
+        f"{escape(words['title'])}<small>{escape(shows)}</small>",
+        f"<span class=kept>{sign(result, 'audit')} {result}</span>",
+        f"<span class=kept>{escape(p_value_text)}</span>",
+        escape(epsilon_text),
+        escape(words["tests"]),
+        escape(words["untested"]),
     ]
-    plain = (_epsilon_text(each) if each else "–", words["tests"], words["untested"])
-    title = f"{escape(words['title'])}<small>{escape(each.shows) if each else ''}</small>"
-    return [title, *kept, *map(escape, plain)]
 
 
 def file_rows(found: AuditResults) -> Rows:
     """A row for each test, as a file."""
-    return [
-        {"audit": each.title, "result": _result_of(found, each.audit), "p-value": each.p_value,
-         "p-value, corrected": found.p_values.get(each.audit),
-         "epsilon at least": math.inf if each.unbounded else each.epsilon, "evidence": each.evidence,
-         "shows": each.shows, "tests": each.tests, "leaves untested": each.untested}
-        for each in found.measured
-    ]  # fmt: skip
+    rows = []
+    for test in found.measured:
+        row = {
+            "audit": test.title,
+            "result": _result_of(found, test.audit),
+            "p-value": test.p_value,
+            "p-value, corrected": found.p_values.get(test.audit),
+            "epsilon at least": math.inf if test.unbounded else test.epsilon,
+            "evidence": test.evidence,
+            "shows": test.shows,
+            "tests": test.tests,
+            "leaves untested": test.untested,
+        }
+        rows.append(row)
+    return rows
 
 
 def generators(found: AuditResults) -> None:
     """Draw the reach of the trainer's normal numbers and of torch's, if the request counts them."""
-    rows, own = [], found.finding("generator")
+    rows = []
+    own = found.finding("generator")
     figures = dict(own.figures) if own else {}
     if "largest" in figures:
-        rows.append(
-            _generator_row("the trainer's noise", int(figures["draws"]), figures["largest"])
-        )
-    if found.counted:
-        rows.append(
-            _generator_row("torch's float32 on a CPU", found.counted.draws, found.counted.largest)
-        )
+        draws = int(figures["draws"])
+        rows.append(_generator_row("the trainer's noise", draws, figures["largest"]))
+    torchs = found.counted
+    if torchs:
+        rows.append(_generator_row("torch's float32 on a CPU", torchs.draws, torchs.largest))
     if found.request.torch_draws and rows:
-        made = table(
-            REACH_TITLE, "verdicts generators", ("Generator", *REACH_HEADS), rows, REACH_HEADS
-        )
+        heads = ("Generator", *REACH_HEADS)
+        made = table(REACH_TITLE, "verdicts generators", heads, rows, REACH_HEADS)
         st.html(f"<h2 class=part>{REACH_TITLE}</h2>{made}")
         st.caption(WORDS["reach"])
 
 
 def _generator_row(name: str, draws: int, largest: float) -> list[str]:
     beyond = 2 * draws * float(ndtr(-largest))
-    texts = (
-        name,
-        f"{draws:,}",
-        f"{largest:.3f}",
-        short(beyond),
-        p_text(chance_of_none(draws, largest)),
-    )
-    return [*map(escape, texts)]
+    none = p_text(chance_of_none(draws, largest))
+    cells = (name, f"{draws:,}", f"{largest:.3f}", short(beyond), none)
+    return [escape(cell) for cell in cells]

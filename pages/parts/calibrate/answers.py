@@ -1,14 +1,14 @@
-"""The answer in words, every accountant's answer in a table, and the noise that each needs for one
-epsilon.
-"""
+"""The answer, all accountants' answers, and the noise that each needs for one epsilon."""
 
 import math
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
+from typing import Any
 
 import streamlit as st
 
+from dpcore.papers.entry import PrintedSetting
 from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration import for_sampler
@@ -22,18 +22,12 @@ from dpcore.privacy.sampling import Sampler, sampler_of, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
-from pages.parts.calibrate import question
-from pages.parts.calibrate.question import (
-    Asked,
-    answer,
-    carry_shown,
-    judged,
-    load,
-    recipe_of,
-    spent,
-    value_of,
-)
+from pages.parts.calibrate import in_words
+from pages.parts.calibrate.carried import carry_shown
+from pages.parts.calibrate.in_words import spent_text, value_of
+from pages.parts.calibrate.question import Asked, answer, judged, recipe_of, spent
 from pages.parts.controls.mechanism import ChosenSetting
+from pages.parts.page_change import load
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, csv_button
 from pages.parts.results.odds import WORDS, visitor_line
@@ -48,62 +42,61 @@ BELOW = "The map and the tables below are for Poisson batches, add/remove."
 COUNTING = "Counting batches that are not Poisson ..."
 LESS_NOISE_HEADS = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
 # Of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half.
-FIGURE_4 = {
-    f"Figure 4, {half}: sigma {each.sigma:g}, epoch {each.epochs:g}": (
-        {
-            "sampling": "batch",
-            "length": "epochs",
-        }
-        | {name: plain(getattr(each, name)) for name in ("n", "batch", "sigma", "epochs", "delta")}
-        | {"schedule": each.schedule}
-    )
-    for half, each in (("top", TOP), ("bottom", BOTTOM))
-}
+FIGURE_4 = {"top": TOP, "bottom": BOTTOM}
 
 
 def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sampler: str) -> None:
-    """Draw the answer for Poisson batches, its cost, the verdict on that, and the buttons that load
-    it.
-    """
+    """Draw the answer for Poisson batches, its cost with a verdict, and buttons that load it."""
     with st.container(key="in_sight", gap="xsmall"):
-        # Beside the answer for other batches.
+        # Above the answer for other batches.
         named = "" if sampler == Poisson.name else " (Poisson)"
-        st.header(f"{question.headline(found)}{named}", anchor=False)
-        st.markdown(question.sentence(found))
+        st.header(f"{in_words.headline(found)}{named}", anchor=False)
+        st.markdown(in_words.sentence(found))
     if by != CERTIFIED:
         verdict = judged(found)
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
     if not getattr(asked.target, "runs", None):  # the attacker's figures are those of one run
         visitor_line(cache.risks(found.mechanism, setting.delta))
-    st.caption(question.standing(setting, asked.target, by))
+    st.caption(in_words.present_cost(setting, asked.target, by))
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta =")
-        (st.warning if grave else st.info)(note)
-    ways = st.container(horizontal=True, gap="small", vertical_alignment="center")
-    ways.button("Use this answer", type="primary", on_click=carry_shown, key="use")
-    if menu.SEEN in st.session_state:  # without the app there are no other pages
-        elsewhere = [page for page in menu.PAGES if page.opens_settings]
-        # A link would not do: a page's query does not change a value that the session has.
-        for page in elsewhere:
-            label, icon = (
-                f"{'Open in' if page == elsewhere[0] else 'in'} {page.title}",
-                ":material/arrow_forward:",
-            )
-            go = {"on_click": carry_shown, "args": (page.file,)}
-            ways.button(label, type="tertiary", icon=icon, key=f"to_{page.file}", **go)
+        draw = st.warning if grave else st.info
+        draw(note)
+    _ways_on()
+
+
+def _ways_on() -> None:
+    """Draw the buttons that load the answer, here and on other pages."""
+    row = st.container(horizontal=True, gap="small", vertical_alignment="center")
+    row.button("Use this answer", type="primary", on_click=carry_shown, key="use")
+    if menu.SEEN not in st.session_state:  # without the app there are no other pages
+        return
+    # A link would not do: a page's query does not change a value that the session has.
+    verb = "Open in"
+    for page in menu.PAGES:
+        if not page.opens_settings:
+            continue
+        row.button(
+            f"{verb} {page.title}",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            key=f"to_{page.file}",
+            on_click=carry_shown,
+            args=(page.file,),
+        )
+        verb = "in"
 
 
 def show_less_noise(setting: ChosenSetting) -> None:
-    """Draw the comparison of Bu et al. at the present setting in an expander, with their own
-    settings as presets.
-    """
+    """Draw the comparison of Bu et al. at the present setting, with their settings as presets."""
     box = st.expander("Same epsilon, less noise", key="less_noise", on_change="rerun")
     if not box.open:
         return
     box.markdown(WORDS["calibrate"]["less_noise"].format(sigma=setting.sigma))
     row = box.container(horizontal=True, gap="small")
-    for name, fields in FIGURE_4.items():
-        row.button(name, on_click=load, args=(fields,))
+    for half, printed in FIGURE_4.items():
+        title = f"Figure 4, {half}: sigma {printed.sigma:g}, epoch {printed.epochs:g}"
+        row.button(title, on_click=load, args=(_fields_of_printed(printed),))
     counted = less_noise(
         setting.q, setting.sigma, setting.mechanism.steps, setting.delta, recipe_of(setting)
     )
@@ -113,89 +106,113 @@ def show_less_noise(setting: ChosenSetting) -> None:
         box.html(verdict_rows("Less noise", COUNTED_BY, LESS_NOISE_HEADS, counted))
 
 
+def _fields_of_printed(setting: PrintedSetting) -> dict[str, str]:
+    return {
+        "sampling": "batch",
+        "length": "epochs",
+        "n": plain(setting.n),
+        "batch": plain(setting.batch),
+        "sigma": plain(setting.sigma),
+        "epochs": plain(setting.epochs),
+        "delta": plain(setting.delta),
+        "schedule": setting.schedule,
+    }
+
+
+def _solved_field(asked: Asked) -> str:
+    return "q" if asked.solve == "batch" else asked.solve
+
+
 def answers_download(asked: Asked, origin: Origin) -> None:
     """Draw a button for the answers as CSV, each with its whole setting."""
-    solved = "q" if asked.solve == "batch" else asked.solve
+    solved = _solved_field(asked)
     shared = origin._replace(sigma=asked.sigma, steps=asked.steps)._replace(**{solved: None})
-    rows = lambda: [shared._asdict() | row for row in answers_rows(asked)]  # noqa: E731
+
+    def rows() -> Rows:
+        return [shared._asdict() | row for row in answers_rows(asked)]
+
     file = shared.file(f"{asked.solve}-for-{asked.target.word}{asked.target.size:g}")
     csv_button("Download the answers (CSV)", rows, f"{file}.csv", "download_answers")
 
 
 def answers_rows(asked: Asked) -> Rows:
-    """One row for each accountant; the last column is the field that the answer sets: q for a
-    batch.
-    """
-    header = [
-        "accountant",
-        "solved",
-        "answer",
-        "beyond",
-        "target",
-        "spent",
-        "lower",
-        "kind",
-        "verdict",
-        "note",
-    ]
-    header.append("q" if asked.solve == "batch" else asked.solve)
-    return [dict(zip(header, _answer_cells(asked, name), strict=True)) for name in ACCOUNTANTS]
+    """One row for each accountant; the last column is the field that the answer sets."""
+    return [_answer_fields(asked, name) for name in ACCOUNTANTS]
 
 
 @lru_cache(maxsize=256)
 def less_noise(
     q: float, sigma: float, steps: int, delta: float, recipe: Recipe
 ) -> tuple[VerdictRow, ...] | str:
-    """The rows of the moments accountant and of those that need less noise; or why there are none."""
+    """The rows of the moments accountant and of those that need less noise, or an error."""
     first, *others = COUNTED
     try:
-        known = {"promised_by": first, "accountants": tuple(others), "recipe": recipe}
-        promise, answers = same_epsilon(q, sigma, steps, delta, **known)
-        target, mechanism = EpsilonTarget(promise.value, delta), recipe.mechanism(q, sigma, steps)
+        promise, answers = same_epsilon(
+            q,
+            sigma,
+            steps,
+            delta,
+            promised_by=first,
+            accountants=tuple(others),
+            recipe=recipe,
+        )
+        target = EpsilonTarget(promise.value, delta)
+        mechanism = recipe.mechanism(q, sigma, steps)
         own = Answer("sigma", sigma, target, promise, None, first, mechanism)
         return tuple(_less_row(each, sigma) for each in (own, *answers))
     except (ValueError, RuntimeError) as error:
         return str(error)
 
 
-def _answer_cells(asked: Asked, name: str) -> list[object]:
+def _answer_fields(asked: Asked, name: str) -> dict[str, Any]:
+    """The answer by one accountant; a question without one has empty fields, and a note."""
+    solved = _solved_field(asked)
+    fields = {
+        "accountant": name,
+        "solved": asked.solve,
+        "answer": "",
+        "beyond": "",
+        "target": str(asked.target),
+        "spent": "",
+        "lower": "",
+        "kind": "",
+        "verdict": "",
+        "note": "",
+        solved: "",
+    }
     found = answer(asked, name)
     if isinstance(found, str):
-        return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found, ""]
-    reading, worth = found.reading, judged(found).worth
-    given = found.mechanism.releases[0].q if asked.solve == "batch" else found.value
-    cost = (reading.value, reading.lower, reading.kind, worth)
-    return [
-        name,
-        asked.solve,
-        found.value,
-        found.beyond,
-        str(asked.target),
-        *cost,
-        found.note,
-        given,
-    ]
+        return fields | {"note": found}
+    q = found.mechanism.releases[0].q
+    return fields | {
+        "answer": found.value,
+        "beyond": found.beyond,
+        "spent": found.reading.value,
+        "lower": found.reading.lower,
+        "kind": found.reading.kind,
+        "verdict": judged(found).worth,
+        "note": found.note,
+        solved: q if asked.solve == "batch" else found.value,
+    }
 
 
 def answer_row(asked: Asked, name: str) -> VerdictRow:
     found = answer(asked, name)
     if isinstance(found, str):
         return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, found)
-    cells, verdict = (value_of(found), question.spent_text(found)), judged(found)
+    cells = (value_of(found), spent_text(found))
+    verdict = judged(found)
     return VerdictRow(name, cells, found.reading.kind, verdict.worth, verdict.text)
 
 
 def _less_row(found: Answer, before: float) -> VerdictRow:
-    sigma, exact, verdict = (
-        float(found.value),
-        spent(found.target, CERTIFIED, found.mechanism),
-        judged(found),
-    )
+    sigma = float(found.value)
+    exact = spent(found.target, CERTIFIED, found.mechanism)
+    verdict = judged(found)
     certified = "no bound"  # a sigma can be too small to certify
     if math.isfinite(exact.value):
-        certified = (
-            f"{outward(exact.lower or 0.0, math.floor)} to {outward(exact.value, math.ceil)}"
-        )
+        low = outward(exact.lower or 0.0, math.floor)
+        certified = f"{low} to {outward(exact.value, math.ceil)}"
     less = f"{100 * (1 - sigma / before):.0f} %" if sigma != before else "–"
     counted = outward(found.reading.value, math.ceil)
     cells = (nearest(sigma), less, short(cache.mu(found.mechanism)), counted, certified)
@@ -221,9 +238,8 @@ def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: An
     st.markdown(sampled_sentence(sampler, found))
     if isinstance(by_poisson, Answer) and asked.solve == "sigma":
         st.markdown(at_poisson_sigma(name, by_poisson))
-    st.button(
-        "Use this answer", on_click=load, args=(fields_of(sampler, found),), key="use_sampled"
-    )
+    fields = fields_of(sampler, found)
+    st.button("Use this answer", on_click=load, args=(fields,), key="use_sampled")
     st.caption(f"{sampler.note} {found.reading.note} {BELOW}")
 
 
@@ -250,13 +266,12 @@ def unsolvable(name: str, asked: Asked) -> str:
 @lru_cache(maxsize=256)
 def answer_for(name: str, asked: Asked) -> Answer | str:
     """The answer for a sampler to a question about Poisson batches, or why there is none."""
-    sampler, target, q = sampler_of(name), asked.target, asked.q
+    sampler = sampler_of(name)
     try:
         if asked.solve == "sigma":
-            return for_sampler.sigma_for_sampler(
-                sampler, target, q, steps_counted(sampler, q, asked.steps)
-            )
-        return for_sampler.steps_for_sampler(sampler, target, q, asked.sigma)
+            steps = steps_counted(sampler, asked.q, asked.steps)
+            return for_sampler.sigma_for_sampler(sampler, asked.target, asked.q, steps)
+        return for_sampler.steps_for_sampler(sampler, asked.target, asked.q, asked.sigma)
     except (ValueError, RuntimeError) as error:
         return str(error)
 
@@ -269,22 +284,15 @@ def sampled_headline(sampler: Sampler, found: Answer) -> str:
 
 def sampled_sentence(sampler: Sampler, found: Answer) -> str:
     """The range of its epsilon, never rounded past the target."""
-    kept, length = (
-        replace(found.reading, value=found.spent),
-        epochs_of(epochs_in(sampler, found.mechanism)),
-    )
-    counted = (
-        f"at delta = {plain(raised(found.target.at or 0.0))} over {length},"
-        f" {found.mechanism.steps:,} steps"
-    )
-    beyond = (
-        ""
-        if found.beyond is None
-        else f" At {found.solved} = {show(found.beyond)}, epsilon already exceeds the target."
-    )
+    certain = proven_range(sampler, replace(found.reading, value=found.spent)).rstrip(".")
+    delta = plain(raised(found.target.at or 0.0))
+    length = epochs_of(epochs_in(sampler, found.mechanism))
+    beyond = ""
+    if found.beyond is not None:
+        beyond = f" At {found.solved} = {show(found.beyond)}, epsilon already exceeds the target."
     return (
-        f"{proven_range(sampler, kept).rstrip('.')}, {counted}, within the target of"
-        f" {found.target.size:g}.{beyond}"
+        f"{certain}, at delta = {delta} over {length}, {found.mechanism.steps:,} steps, within the"
+        f" target of {found.target.size:g}.{beyond}"
     )
 
 
@@ -292,7 +300,8 @@ def at_poisson_sigma(name: str, by_poisson: Answer) -> str:
     """The cost of the sampler at the answer for Poisson batches."""
     sigma = float(by_poisson.value)
     there = sampled_end(name, by_poisson.mechanism, by_poisson.target.at or 0.0).last
-    low, high = outward(there.lower or 0.0, math.floor), outward(there.value, math.ceil)
+    low = outward(there.lower or 0.0, math.floor)
+    high = outward(there.value, math.ceil)
     return (
         f"At sigma = {show(sigma)}, the answer for Poisson batches, epsilon lies between **{low}**"
         f" and **{high}** here."
@@ -300,8 +309,10 @@ def at_poisson_sigma(name: str, by_poisson: Answer) -> str:
 
 
 def epochs_in(sampler: Sampler, mechanism: Mechanism) -> float:
-    q, steps = mechanism.releases[0].q, mechanism.steps
-    return steps / steps_of_epoch(q) if sampler.by_epoch else epochs_meant(q, steps)
+    q = mechanism.releases[0].q
+    if sampler.by_epoch:
+        return mechanism.steps / steps_of_epoch(q)
+    return epochs_meant(q, mechanism.steps)
 
 
 def fields_of(sampler: Sampler, found: Answer) -> dict[str, str]:

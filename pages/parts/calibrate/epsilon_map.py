@@ -1,6 +1,4 @@
-"""The map of epsilon over sigma and epochs: axes, cached rows, data, and the fields that a click
-loads.
-"""
+"""The map of epsilon over sigma and epochs: axes, cached rows, data, and the cell of a click."""
 
 import math
 from collections import Counter
@@ -25,9 +23,10 @@ from dpcore.privacy.report.numbers import WORDS, epochs_of, nearest, plain, rais
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
-from pages.parts.calibrate.question import epochs_text, recipe_of
+from pages.parts.calibrate.question import recipe_of
 from pages.parts.components.elements import follows
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
+from pages.parts.controls.fields import epochs_text
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.controls.url_state import assign
 from pages.parts.layout import throttle
@@ -78,25 +77,25 @@ class Shown(NamedTuple):
     @property
     def thick(self) -> float | None:
         """The target, if the map can have its contour, which is that of one run."""
-        return (
-            self.target.size
-            if isinstance(self.target, EpsilonTarget) and not self.target.runs
-            else None
-        )
+        if isinstance(self.target, EpsilonTarget) and not self.target.runs:
+            return self.target.size
+        return None
 
     def marks(self) -> list[Mark]:
         """The present point, the answer unless it has another q, and the pinned setting."""
         setting = self.setting
         found = [Mark(setting.epochs, setting.sigma, "now")]
-        answer = (
-            question.answer(question.asked_of(self.solved, self.target, setting), self.by)
-            if self.target
-            else ""
-        )
-        if not isinstance(answer, str) and (first := answer.mechanism.releases[0]).q == setting.q:
-            found.append(Mark(answer.mechanism.steps * first.q, first.sigma, "answer", "diamond"))
-        if pinned := self.pinned:
-            found.append(Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square"))
+        if self.target:
+            asked = question.asked_of(self.solved, self.target, setting)
+            answer = question.answer(asked, self.by)
+            if not isinstance(answer, str):
+                first = answer.mechanism.releases[0]
+                epochs = answer.mechanism.steps * first.q
+                if first.q == setting.q:
+                    found.append(Mark(epochs, first.sigma, "answer", "diamond"))
+        if self.pinned:
+            ghost = GHOST_NAME.lower()
+            found.append(Mark(self.pinned.epochs, self.pinned.sigma, ghost, "square"))
         return found
 
     def figure(self, rows: Sequence[Curve], axes: Axes, size: Size) -> go.Figure:
@@ -111,13 +110,14 @@ class Shown(NamedTuple):
 
     def title(self, origin: Origin) -> str:
         """The lines over a picture that a reader saves."""
-        target = [f"thick: epsilon {self.thick:g}"] if self.thick else []
-        marks = [
-            f"{each.word}: sigma {nearest(each.sigma, 6)}, {epochs_of(each.epochs)}"
-            for each in self.marks()
+        parts = [
+            f"{mark.word}: sigma {nearest(mark.sigma, 6)}, {epochs_of(mark.epochs)}"
+            for mark in self.marks()
         ]
+        if self.thick:
+            parts.insert(0, f"thick: epsilon {self.thick:g}")
         first = f"Epsilon over sigma and epochs, by {ACCOUNTANTS[self.by].title}"
-        return "\n".join([first, origin.words, "; ".join([*target, *marks])])
+        return f"{first}\n{origin.words}\n{'; '.join(parts)}"
 
 
 def show_map(shown: Shown) -> None:
@@ -132,12 +132,15 @@ def show_map(shown: Shown) -> None:
     origin = origin_of_any(shown.setting, address())
     file = origin.file(f"epsilon-map-by-{shown.by}")
     _draw(shown, axes, rows, file).caption(caption(rows, axes, shown))
-    cells = lambda: [origin._asdict() | each for each in cells_of(rows, axes, shown.by)]  # noqa: E731
+
+    def cells() -> Rows:
+        return [origin._asdict() | cell for cell in cells_of(rows, axes, shown.by)]
+
     csv_button("Download the map (CSV)", cells, f"{file}.csv", "download")
 
 
 def _meanwhile(shown: Shown, axes: Axes) -> None:
-    """Draw a bound that is quick; the next time compute the certified map, and run the page again."""
+    """Draw a quick bound; the next time compute the certified map, and run the page again."""
     below = _draw(shown, axes, list(rows_of(axes, FIRST)), "epsilon-map")
     below.caption(WAITING)
     if not st.session_state[PAINTED]:
@@ -154,22 +157,28 @@ def _draw(shown: Shown, axes: Axes, rows: Sequence[Curve], file: str) -> Any:
     """Draw a map of these axes, and return the place below it."""
     size = chart_size()
     live_chart(
-        shown.figure(rows, axes, size), [], key=KEY,
+        shown.figure(rows, axes, size),
+        [],
+        key=KEY,
         alt=heatmap_alt(np.array(axes.sigmas), rows, axes.epochs, shown.thick, shown.marks()),
-        title=shown.title(origin_of_any(shown.setting, address())), file=file,
-        preview=partial(previewed, shown, axes, size), clicked=clicked,
-    )  # fmt: skip
+        title=shown.title(origin_of_any(shown.setting, address())),
+        file=file,
+        preview=partial(previewed, shown, axes, size),
+        clicked=clicked,
+    )
     return st.empty()
 
 
 def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Drawing | None:
     """The map with this text in a field; None where it would be another map, or may take long."""
     setting = shown.setting
-    if cache.slow(setting.mechanism, setting.delta) or getattr(shown.target, "runs", None):
+    best_of_runs = getattr(shown.target, "runs", None)
+    if best_of_runs or cache.slow(setting.mechanism, setting.delta):
         return None
     if field.startswith(question.TARGET):
-        target = question.moved_target(shown.target, field, text) if shown.target else None
-        shown = shown._replace(target=target)
+        if shown.target:
+            target = question.moved_target(shown.target, field, text)
+            shown = shown._replace(target=target)
     else:
         shown = shown._replace(setting=setting.moved(field, text))
     if axes_of(shown.setting, shown.by) != axes:
@@ -180,10 +189,10 @@ def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Dr
 def caption(rows: Sequence[Curve], axes: Axes, shown: Shown) -> str:
     """The caption: delta, q, accountant, kinds of numbers, and what a click does."""
     kinds = Counter(each.kind for each in rows)
-    named = [
-        WORDS[kind] + (f" ({count} sigmas)" if len(kinds) > 1 else "")
-        for kind, count in kinds.items()
-    ]
+    if len(kinds) > 1:
+        named = [f"{WORDS[kind]} ({count} sigmas)" for kind, count in kinds.items()]
+    else:
+        named = [WORDS[kind] for kind in kinds]
     thick = "" if shown.thick is None else "The thick line is the target. "
     return (
         f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by"
@@ -195,24 +204,31 @@ def caption(rows: Sequence[Curve], axes: Axes, shown: Shown) -> str:
 def axes_of(setting: ChosenSetting, by: str) -> Axes:
     """The axes that hold the present point; they stay while it moves within them."""
     constant = setting.schedule == "constant"
-    sigmas = _spaced(
-        SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW
-    )
-    most, now = MAX_SOLVED_STEPS * setting.q, setting.epochs
+    slow = not constant and by == CERTIFIED
+    sigma = min(max(setting.sigma, 0.05), 1000.0)
+    sigmas = _spaced(SIGMAS, sigma, FEW if slow else CELLS)
+    most = MAX_SOLVED_STEPS * setting.q
+    now = setting.epochs
     if constant:
-        low, high = EPOCHS[0], min(EPOCHS[1], most)
-        epochs = _spaced((min(low, high / 100), high), min(now, most), CELLS)
+        high = min(EPOCHS[1], most)
+        low = min(EPOCHS[0], high / 100)
+        epochs = _spaced((low, high), min(now, most), CELLS)
         epochs = [round(each) if each >= WHOLE else each for each in epochs]
     else:  # the noise of a longer run may end, and each epoch adds a level
         epochs = np.geomspace(min(1.0, now / 10), now, CELLS).tolist()
-    steps = {min(max(1, math.ceil(each / setting.q - 1e-9)), MAX_SOLVED_STEPS) for each in epochs}
+    steps = {_steps_in(each, setting.q) for each in epochs}
     return Axes(tuple(sigmas), tuple(sorted(steps)), setting.q, setting.delta, recipe_of(setting))
+
+
+def _steps_in(epochs: float, q: float) -> int:
+    return min(max(1, math.ceil(epochs / q - 1e-9)), MAX_SOLVED_STEPS)
 
 
 def rows_of(axes: Axes, by: str) -> Iterator[Curve]:
     """Epsilon at each sigma in turn, over the steps; each row is computed once for all readers."""
     for sigma in axes.sigmas:
-        kept = _kept(one := axes._replace(sigmas=(sigma,)), by)
+        one = axes._replace(sigmas=(sigma,))
+        kept = _kept(one, by)
         if not kept:
             kept.append(_computed(one, by))
         yield kept[0]
@@ -231,21 +247,22 @@ def _kept(axes: Axes, by: str) -> list[Curve]:
 
 def _computed(axes: Axes, by: str) -> Curve:
     """A row; +inf with a note where its schedule leaves the range of sigmas."""
-    steps, accountant = np.array(axes.steps), ACCOUNTANTS[by]
+    steps = np.array(axes.steps)  # (T,)
+    accountant = ACCOUNTANTS[by]
     try:
         mechanism = axes.recipe.mechanism(axes.q, axes.sigmas[0], axes.steps[-1])
     except ValueError as error:
-        nothing = np.full(steps.shape, np.inf)
-        return Curve(
-            steps, np.full(steps.shape, axes.delta), nothing, None, accountant.kind, str(error)
-        )
+        deltas = np.full(steps.shape, axes.delta)  # (T,)
+        infinite = np.full(steps.shape, np.inf)  # (T,)
+        return Curve(steps, deltas, infinite, None, accountant.kind, str(error))
     return accountant.curve(mechanism, steps, axes.delta)
 
 
 @uninterrupted
 def clicked() -> None:
     """Load the clicked cell into the controls; for a callback."""
-    point, axes = clicked_point(KEY), st.session_state.get(AXES)
+    point = clicked_point(KEY)
+    axes = st.session_state.get(AXES)
     if axes and point and min(point) > 0:  # a browser can send nonsense
         for key, text in cell(axes, *point).items():
             assign(key, text)
@@ -268,21 +285,31 @@ def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:
 
 
 def cells_of(rows: Sequence[Curve], axes: Axes, by: str) -> Rows:
-    """One line a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty
-    where unproven).
-    """
-    return [
-        {"accountant": by, "kind": row.kind.value, "q": axes.q, "delta": axes.delta, "sigma": sigma, "steps": steps,
-         "epochs": epochs, "epsilon": epsilon, "lower": lower}
-        for sigma, row in zip(axes.sigmas, rows, strict=True)
-        for steps, epochs, epsilon, lower in zip(axes.steps, axes.epochs, row.epsilon, lowers(row), strict=True)
-    ]  # fmt: skip
+    """A row for each cell, by one accountant; `lower` is empty where none is proven."""
+    cells = []
+    for sigma, row in zip(axes.sigmas, rows, strict=True):
+        along = zip(axes.steps, axes.epochs, row.epsilon, lowers(row), strict=True)
+        for steps, epochs, epsilon, lower in along:
+            cell = {
+                "accountant": by,
+                "kind": row.kind.value,
+                "q": axes.q,
+                "delta": axes.delta,
+                "sigma": sigma,
+                "steps": steps,
+                "epochs": epochs,
+                "epsilon": epsilon,
+                "lower": lower,
+            }
+            cells.append(cell)
+    return cells
 
 
 def _spaced(ends: tuple[float, float], now: float, count: int) -> list[float]:
-    """Values of three digits, evenly spaced in logarithms over the ends, moved outwards where `now`
-    lies beyond.
-    """
-    low = min(ends[0], now / BEYOND) if now < ends[0] else ends[0]
-    high = max(ends[1], now * BEYOND) if now > ends[1] else ends[1]
+    """Values of three digits, evenly spaced in logarithms; `now` may move an end outwards."""
+    low, high = ends
+    if now < low:
+        low = min(low, now / BEYOND)
+    if now > high:
+        high = max(high, now * BEYOND)
     return sorted({float(f"{each:.3g}") for each in np.geomspace(low, high, count).tolist()})

@@ -1,9 +1,10 @@
 """The entry of a claim: a pasted text fills the fields, and each field can be changed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -24,19 +25,11 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 TEXT = "claim_text"
 MAX_FIELD_CHARS = 40
 UNSAID = "unsaid"
-HELP = {"epochs": "epoch"}  # entries of the glossary with another name than the field
+# Entries of the glossary with another name than the field.
+HELP = {"epochs": "epoch", "sampler": "poisson"}
 FIELDS = words_in(Path(__file__).with_name("fields.toml"))
 MAX_OFFERS = 6
-# Label, titles, entry of the glossary.
-CHOICES: dict[str, tuple[str, Callable[[], Mapping[str, str]], str]] = {
-    "sampler": ("Batches", lambda: BATCHES, "poisson"),
-    "adjacency": ("Adjacency", lambda: ADJACENCIES, "adjacency"),
-    "accountant": (
-        "Counted by",
-        lambda: {name: each.title for name, each in ACCOUNTANTS.items()},
-        "accountant",
-    ),
-}
+CHOICES = {"sampler": "Batches", "adjacency": "Adjacency", "accountant": "Counted by"}  # labels
 PLACEHOLDER = (
     "We train for 15 epochs on 60,000 examples with batch size 256 and noise multiplier 1.1: (ε, δ)"
     " = (2.92, 1e-5)."
@@ -45,6 +38,15 @@ OUTSIDE = (
     "A text, an Opacus accountant's state as JSON, or a DpEvent of dp-accounting. Nothing in it is"
     " run."
 )
+
+
+def _titles_of(name: str) -> Mapping[str, str]:
+    """The options of a choice, with their titles."""
+    if name == "sampler":
+        return BATCHES
+    if name == "adjacency":
+        return ADJACENCIES
+    return {name: each.title for name, each in ACCOUNTANTS.items()}
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,22 @@ def entered_claim() -> Entered:
     """Draw the box for a text and the fields; wrong values give a sentence."""
     text = page_text(TEXT, "")
     assign(TEXT, text)
-    st.text_area("Paste a text, and correct what was read from it", key=TEXT, height=140, placeholder=PLACEHOLDER,
-                 help=OUTSIDE, persist_state="session", on_change=by_the_reader(TEXT, take_over))  # fmt: skip
+    st.text_area(
+        "Paste a text, and correct what was read from it",
+        key=TEXT,
+        height=140,
+        placeholder=PLACEHOLDER,
+        help=OUTSIDE,
+        persist_state="session",
+        on_change=by_the_reader(TEXT, take_over),
+    )
     keep(TEXT, text)
     try:
         typed = _typed()
-        read = read_once(text) if text.strip() else None
-        return Entered(_whole(typed, read) if read else typed, read, text)
+        if not text.strip():
+            return Entered(typed, None, text)
+        read = read_once(text)
+        return Entered(_whole(typed, read), read, text)
     except ValueError as error:
         return Entered(Claim(), None, text, str(error))
 
@@ -83,21 +94,24 @@ def entered_claim() -> Entered:
 def _whole(typed: Claim, read: Read) -> Claim:
     """Add the releases of a record to the fields, unless these were changed and can hold them."""
     mechanism = read.claim.mechanism
-    changes = mechanism is not None and len(mechanism.releases) > 1
-    kept = changes or typed == replace(read.claim, mechanism=None)
-    return replace(typed, mechanism=mechanism) if kept else typed
+    several = mechanism is not None and len(mechanism.releases) > 1  # no field can hold them
+    unchanged = typed == replace(read.claim, mechanism=None)
+    if several or unchanged:
+        return replace(typed, mechanism=mechanism)
+    return typed
 
 
 @uninterrupted
 def take_over() -> None:
     """Fill the fields from the text. As a callback; a text that is no claim empties them."""
     text = st.session_state[TEXT]
+    if not text.strip():
+        return
     try:
-        claim = read_once(text).claim if text.strip() else None
+        claim = read_once(text).claim
     except ValueError:
         claim = Claim()
-    if claim:
-        fill_in(claim)
+    fill_in(claim)
 
 
 @uninterrupted
@@ -105,7 +119,8 @@ def fill_in(claim: Claim) -> None:
     """Replace the fields by a claim. As a callback."""
     values = values_of(claim)
     for name in (*FIELDS, "runs"):
-        put(_key(name), written(values[name]) if name in values else "", "")
+        text = written(values[name]) if name in values else ""
+        put(_key(name), text, "")
     for name in CHOICES:
         put(_key(name), values.get(name, UNSAID), UNSAID)
 
@@ -119,22 +134,32 @@ def _open(claim: Claim) -> None:
 
 def show_offers(read: Read) -> None:
     """Draw a button for each value that was passed over and may be right."""
-    offered = {
-        (each.field, written(each.value)): each.why for each in read.passed if _may_be_right(each)
-    }
+    offered: dict[tuple[str, str], str] = {}
+    for each in read.passed:
+        if _may_be_right(each):
+            offered[each.field, written(each.value)] = each.why
     row = st.container(horizontal=True, gap="small")
-    for (name, text), why in [*offered.items()][:MAX_OFFERS]:
-        shown = CHOICES[name][1]()[text] if name in CHOICES else text
-        changed = partial(put, _key(name), text, UNSAID if name in CHOICES else "")
-        label = CHOICES[name][0] if name in CHOICES else FIELDS[name]["label"]
+    for (name, text), why in list(offered.items())[:MAX_OFFERS]:
+        if name in CHOICES:
+            title = f"{CHOICES[name]}: {_titles_of(name)[text]} instead"
+            default = UNSAID
+        else:
+            title = f"{FIELDS[name]['label']}: {text} instead"
+            default = ""
         row.button(
-            f"{label}: {shown} instead", key=f"offer_{name}_{text}", on_click=changed, help=why
+            title,
+            key=f"offer_{name}_{text}",
+            on_click=put,
+            args=(_key(name), text, default),
+            help=why,
         )
 
 
 def _may_be_right(each: Found) -> bool:
-    readable = each.field in CHOICES or (each.field in FIELDS and not isinstance(each.value, str))
-    return readable and each.why != REASONS["earlier"] and not each.why.startswith("Expected ")
+    number = each.field in FIELDS and not isinstance(each.value, str)
+    if each.field not in CHOICES and not number:
+        return False
+    return each.why != REASONS["earlier"] and not each.why.startswith("Expected ")
 
 
 def _typed() -> Claim:
@@ -142,23 +167,25 @@ def _typed() -> Claim:
     texts = {}
     columns = st.container(key="halves").columns(2, gap="small", wrap=False)
     for place, (name, each) in enumerate(FIELDS.items()):
+        column = columns[place % 2]
         help = help_on(HELP.get(name, name))
-        texts[name] = text_field(
-            columns[place % 2], each["label"], _key(name), MAX_FIELD_CHARS, help=help
-        )
-    chosen = {name: _choice(name, _key(name)) for name in CHOICES}
-    runs = best_of_field(_key("runs"))
-    values = {name: _checked(name, text) for name, text in texts.items() if text.strip()}
-    return Claim(
-        **values, runs=runs, **{name: each for name, each in chosen.items() if each != UNSAID}
-    )
+        texts[name] = text_field(column, each["label"], _key(name), MAX_FIELD_CHARS, help=help)
+    values: dict[str, Any] = {}
+    for name in CHOICES:
+        chosen = _choice(name)
+        if chosen != UNSAID:
+            values[name] = chosen
+    values["runs"] = best_of_field(_key("runs"))
+    for name, text in texts.items():
+        if text.strip():
+            values[name] = _checked(name, text)
+    return Claim(**values)
 
 
-def _choice(name: str, key: str) -> str:
-    label, choices, entry = CHOICES[name]
-    titles = choices()
-    titled = lambda each: "not said" if each == UNSAID else titles[each]  # noqa: E731
-    return choice_by_title(label, (UNSAID, *titles), key, titled, help_on(entry))
+def _choice(name: str) -> str:
+    titles = {UNSAID: "not said", **_titles_of(name)}
+    help = help_on(HELP.get(name, name))
+    return choice_by_title(CHOICES[name], tuple(titles), _key(name), titles.__getitem__, help)
 
 
 def _checked(name: str, text: str) -> object:
@@ -167,10 +194,10 @@ def _checked(name: str, text: str) -> object:
         value = read_value(name, text)
         Claim(**{name: value})
     except ValueError:
-        point = " Write a point before decimals, not a comma." if "," in text else ""
-        raise ValueError(
-            f"{FIELDS[name]['label']}: write {FIELDS[name]['write']}.{point}"
-        ) from None
+        sentence = f"{FIELDS[name]['label']}: write {FIELDS[name]['write']}."
+        if "," in text:
+            sentence += " Write a point before decimals, not a comma."
+        raise ValueError(sentence) from None
     return value
 
 
@@ -182,16 +209,19 @@ def show_examples() -> None:
     """Draw a button for each example, and their sources."""
     st.html("<h2 class=part>Published claims to try</h2>")
     row = st.container(horizontal=True, gap="small")
+    items = []
     for each in EXAMPLES:
-        source = glossary.linked(_where(each))
+        where = _where(each)
         row.button(
-            each.title, key=f"example_{each.name}", on_click=partial(_open, each.claim), help=source
+            each.title,
+            key=f"example_{each.name}",
+            on_click=_open,
+            args=(each.claim,),
+            help=glossary.linked(where),
         )
+        items.append(f"<li><b>{linked(each.title)}</b>: {linked(where)}</li>")
     with st.expander("Sources"):
-        items = "".join(
-            f"<li><b>{linked(each.title)}</b>: {linked(_where(each))}</li>" for each in EXAMPLES
-        )
-        st.html(f"<ul class=remarks>{items}</ul>")
+        st.html(f"<ul class=remarks>{''.join(items)}</ul>")
 
 
 def _where(example: WorkedExample) -> str:

@@ -1,6 +1,4 @@
-"""The verdict on a claim: its headline, the number line, the details, and the sentence for a
-review.
-"""
+"""The verdict on a claim: its headline, number line, details, and the sentence for a review."""
 
 import json
 import math
@@ -22,8 +20,8 @@ from pages.parts.results.tables import table
 from pages.parts.shell.menu import SMALL, chart_size
 
 READ = "Read from the text"
-# Characters of a part without a value, and of each of its ends that are shown.
-MAX_UNMARKED, MAX_AROUND = 1000, 300
+MAX_UNMARKED = 1000  # characters of a part without a value
+MAX_AROUND = 300  # characters of each end of a longer one, and of any other part
 COUNTED = "Epsilon by each accountant, for Poisson batches"
 HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 
@@ -42,38 +40,45 @@ def show_review(verdict: ClaimVerdict) -> None:
     st.html("<h2 class=part>For a review</h2>")
     st.code(verdict.review, language=None, wrap_lines=True)
     st.caption("The button in the upper right corner of the box copies the text.")
-    if verdict.certificate:
-        with st.expander(COUNTED):
-            st.html(counts_table(verdict))
-        if (event := event_for(verdict.certificate)) is not None:
-            label, data = (
-                "Download the mechanism as a DpEvent of dp-accounting (JSON)",
-                json.dumps(event, indent=1),
-            )
-            st.download_button(
-                label, data, "dp-event.json", "application/json", key="dp_event", on_click="ignore"
-            )
+    if verdict.certificate is None:
+        return
+    with st.expander(COUNTED):
+        st.html(counts_table(verdict))
+    event = event_for(verdict.certificate)
+    if event is not None:
+        st.download_button(
+            "Download the mechanism as a DpEvent of dp-accounting (JSON)",
+            json.dumps(event, indent=1),
+            "dp-event.json",
+            "application/json",
+            key="dp_event",
+            on_click="ignore",
+        )
 
 
 def show_card(verdict: ClaimVerdict) -> None:
     """Draw the headline, the reason, the number line and the details."""
-    printed, certificate = verdict.claim.epsilon, verdict.certificate
     with st.container(border=True, key="claim_verdict"):
         st.html(headline(verdict))
-        proven = (
-            Stretch(certificate.bounds.lower, certificate.bounds.upper)
-            if certificate
-            else Stretch(0.0, math.inf)
-        )
-        if printed and (proven.low > 0 or proven.high < math.inf):
-            figure = claim_figure(
-                printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size()
-            )
-            st.plotly_chart(
-                figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven)
-            )
-        if details := details_of(verdict):
+        _number_line(verdict)
+        details = details_of(verdict)
+        if details:
             st.caption("\n".join(f"- {each}" for each in details))
+
+
+def _number_line(verdict: ClaimVerdict) -> None:
+    """Draw the claimed epsilon and the proven bounds, where both are there."""
+    printed = verdict.claim.epsilon
+    certificate = verdict.certificate
+    if printed is None or certificate is None:
+        return
+    proven = Stretch(certificate.bounds.lower, certificate.bounds.upper)
+    if proven.low <= 0 and math.isinf(proven.high):
+        return
+    claimed = Stretch(printed.low, printed.high)
+    figure = claim_figure(printed.shown, claimed, proven, size=chart_size())
+    alt = claim_alt(printed.shown, proven)
+    st.plotly_chart(figure, key="claim_line", config=SMALL, alt=alt)
 
 
 def headline(verdict: ClaimVerdict) -> str:
@@ -86,28 +91,27 @@ def headline(verdict: ClaimVerdict) -> str:
 def details_of(verdict: ClaimVerdict) -> list[str]:
     """Sentences on the judged setup, on the source of the claimed number, and on assumptions."""
     details = [f"Judged: {verdict.certificate.setup}."] if verdict.certificate else []
-    if verdict.given_by and verdict.claim.epsilon:
-        named = "; ".join(
-            f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by
-        )
+    claimed = verdict.claim.epsilon
+    if verdict.given_by and claimed:
+        named = [f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by]
         details.append(
-            f"For one run on Poisson batches these accountants give {verdict.claim.epsilon.shown}:"
-            f" {named}."
+            f"For one run on Poisson batches these accountants give {claimed.shown}:"
+            f" {'; '.join(named)}."
         )
     return [*details, *verdict.notes]
 
 
 def marked_text(text: str, read: Read) -> str:
-    """The text as HTML, with each value taken or passed over marked and named, and long parts
-    without any cut.
+    """The text as HTML, with each value that was taken or passed over marked and named.
+
+    Long parts without any value are cut.
     """
     parts = []
     for part, each in read.parts(text):
         if each is None:
-            cut = (
-                part if len(part) <= MAX_UNMARKED else f"{part[:MAX_AROUND]} … {part[-MAX_AROUND:]}"
-            )
-            parts.append(escape(cut))
+            if len(part) > MAX_UNMARKED:
+                part = f"{part[:MAX_AROUND]} … {part[-MAX_AROUND:]}"
+            parts.append(escape(part))
         elif each.why:
             parts.append(f'<s title="{escape(each.why)}">{escape(part[:MAX_AROUND])}</s>')
         else:
@@ -122,6 +126,9 @@ def counts_table(verdict: ClaimVerdict) -> str:
 
 
 def _row(each: Recount, verdict: ClaimVerdict) -> list[str]:
-    accountant, printed = ACCOUNTANTS[each.accountant], verdict.claim.epsilon
-    given = "–" if printed is None else "yes" if each.gives(printed) else "no"
-    return [*map(escape, (accountant.title, each.how, marked(each.most, each.kind), given))]
+    printed = verdict.claim.epsilon
+    given = "–"
+    if printed is not None:
+        given = "yes" if each.gives(printed) else "no"
+    title = ACCOUNTANTS[each.accountant].title
+    return [*map(escape, (title, each.how, marked(each.most, each.kind), given))]

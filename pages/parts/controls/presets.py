@@ -80,7 +80,7 @@ def current(values: dict[str, str], chosen: str) -> str:
     """
     fits = lambda wanted: all(
         _same(values[key], wanted[key]) for key in values.keys() & wanted.keys()
-    )  # noqa: E731
+    )
     return next(
         (name for name in (chosen, *PRESETS) if name in PRESETS and fits(PRESETS[name])), CUSTOM
     )

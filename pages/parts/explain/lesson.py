@@ -1,5 +1,4 @@
-"""A guided lesson: scenes that move the controls, sentences whose numbers are computed, and a
-question.
+"""A guided lesson: scenes that move the controls, computed sentences, and a question.
 
 A lesson is written in a file of its own, without Python; docs/adding.md says how.
 """
@@ -30,7 +29,9 @@ from pages.parts.results import cache
 from pages.parts.results.odds import PEOPLE, of_hundred
 from pages.parts.results.sampled import sampled_end
 
-DATASET, SOURCE = "mnist", "sample"  # always here, so that what a lesson shows can be trained
+# Always here, so that what a lesson shows can be trained.
+DATASET = "mnist"
+SOURCE = "sample"
 
 
 @dataclass(frozen=True)
@@ -51,25 +52,37 @@ class Scene:
     @property
     def fields(self) -> dict[str, object]:
         """The value of each control by its name in the address."""
-        numbers = (self.examples, self.batch, self.sigma, self.epochs, self.clip_norm)
-        printed = fields_of(PrintedSetting(*numbers, delta=self.delta, dataset=DATASET))
-        length = {"length": "steps", "steps": str(self.steps)} if self.steps else {}
-        shown = {
+        printed = PrintedSetting(
+            n=self.examples,
+            batch=self.batch,
+            sigma=self.sigma,
+            epochs=self.epochs,
+            clip_norm=self.clip_norm,
+            delta=self.delta,
+            dataset=DATASET,
+        )
+        fields = {
+            **fields_of(printed),
             "sampler": self.sampler,
             "accountants": [*self.accountants],
             "against": "epoch",
             "scale": "linear",
         }
-        return printed | shown | length
+        if self.steps:
+            fields |= {"length": "steps", "steps": str(self.steps)}
+        return fields
 
     def run(self, **recipe: Any) -> RunConfig:
         """A run of these settings by a training recipe."""
+        epochs = self.epochs
+        if self.steps:
+            epochs = self.steps * self.batch / self.examples
         return RunConfig(
             dataset=DATASET,
             source=SOURCE,
             batch=self.batch,
             sigma=self.sigma,
-            epochs=self.steps * self.batch / self.examples if self.steps else self.epochs,
+            epochs=epochs,
             clip_norm=self.clip_norm,
             delta=self.delta,
             **recipe,
@@ -209,31 +222,30 @@ class Lesson:
 
     def runs(self, step: int) -> tuple[RunConfig, ...]:
         """The runs that a step offers; none beside the question."""
-        return (
-            tuple(self.scene(step).run(**each) for each in self.recipes)
-            if step < self.length
-            else ()
-        )
+        if step == self.length:
+            return ()
+        return tuple(self.scene(step).run(**recipe) for recipe in self.recipes)
 
     def is_right(self, answer: Mapping[str, Any]) -> bool:
         """True if the numbers meet all conditions of an answer."""
-        right = {
-            name: each if isinstance(each, list) else (each, each)
-            for name, each in answer["right"].items()
-        }
-        return all(low <= self.number(name) <= high for name, (low, high) in right.items())
+        for name, right in answer["right"].items():
+            low, high = right if isinstance(right, list) else (right, right)
+            if not low <= self.number(name) <= high:
+                return False
+        return True
 
     def number(self, name: str) -> Any:
         """A ratio, or a number (or text) of the lesson."""
         if name in self.ratios:
-            over, under = (attrgetter(each)(self.scenes) for each in self.ratios[name])
-            return over / under
+            over, under = self.ratios[name]
+            return attrgetter(over)(self.scenes) / attrgetter(under)(self.scenes)
         number = self.numbers[name]
         return number(self.scenes) if callable(number) else number
 
     def fill(self, text: str, scene: Scene) -> str:
-        """A text with the names in braces filled in: {number} of this scene or lesson,
-        {scene.number} of another.
+        """A text with its names in braces filled in.
+
+        {number} is one of this scene or lesson, {scene.number} one of another scene.
         """
         return text.format_map(_Names(self, scene))
 
@@ -252,15 +264,13 @@ class _Names:
 def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
     """The lesson in a file; `every_answer` ends the reason of each answer."""
     found = words_in(file)
-    scenes = SimpleNamespace(
-        **{name: _scene(settings) for name, settings in found["scenes"].items()}
-    )
+    scenes = {name: _scene(settings) for name, settings in found["scenes"].items()}
     shared = f" {found['every_answer']}" if "every_answer" in found else ""
     return Lesson(
         name=file.stem,
         title=found["title"],
-        scenes=scenes,
-        steps=tuple((getattr(scenes, each["scene"]), each["text"]) for each in found["steps"]),
+        scenes=SimpleNamespace(**scenes),
+        steps=tuple((scenes[step["scene"]], step["text"]) for step in found["steps"]),
         answers=tuple({**each, "why": each["why"] + shared} for each in found["answers"]),
         recipes=tuple(found.get("runs", ())),
         ratios=found.get("ratios", {}),
@@ -270,5 +280,8 @@ def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
 
 def _scene(settings: Mapping[str, Any]) -> Scene:
     """A scene of these settings; a file writes 1.0 as 1, and a tuple as a list."""
-    kinds = {name: type(getattr(Scene, name)) for name in settings}
-    return Scene(**{name: kinds[name](value) for name, value in settings.items()})
+    values = {}
+    for name, value in settings.items():
+        kind = type(getattr(Scene, name))
+        values[name] = kind(value)
+    return Scene(**values)

@@ -1,6 +1,4 @@
-"""A guided lesson on the page: it moves the controls, explains, and checks answers with computed
-numbers.
-"""
+"""A guided lesson on the page: it moves the controls, explains, and checks answers."""
 
 from typing import Any
 
@@ -21,7 +19,8 @@ from pages.parts.train.run_picker import show
 from pages.parts.train.settings_form import DEFAULTS
 
 LIST = "lesson_list"  # in the session: True while the list of lessons is open
-LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
+LESSON = Remembered("lesson")
+STEP = Remembered("step", "1")
 OWN = "own_settings"  # of the visitor, before the first lesson
 HOME = Scene()
 # The fields of a scene that sets nothing.
@@ -34,11 +33,11 @@ CLOSE = "Ends the lesson; your own settings come back."
 
 def lesson_menu() -> None:
     """Draw the list of lessons to choose from."""
-    look = {"icon": ":material/school:", "type": "tertiary"}
-    with (
-        st.container(key="lesson_menu"),
-        st.popover("Lessons", key=LIST, on_change="rerun", **look),
-    ):
+    menu = st.container(key="lesson_menu")
+    opened = menu.popover(
+        "Lessons", icon=":material/school:", type="tertiary", key=LIST, on_change="rerun"
+    )
+    with opened:
         for each in LESSONS.values():
             st.button(
                 each.title,
@@ -57,9 +56,7 @@ def _choose(name: str) -> None:
 
 
 def lesson_panel() -> Any:
-    """Draw the open lesson, before the controls that it moves, and return the place of its button
-    for runs.
-    """
+    """Draw the open lesson, before the controls that it moves; return the place of its button."""
     _follow_address()
     lesson = LESSONS.get(LESSON.value)
     return _draw(lesson, int(STEP.value)) if lesson else None
@@ -67,7 +64,8 @@ def lesson_panel() -> Any:
 
 def offer_runs(place: Any, store: Store | None) -> None:
     """Draw the button that queues the runs of the open step, if it has any."""
-    lesson, step = LESSONS.get(LESSON.value), int(STEP.value)
+    lesson = LESSONS.get(LESSON.value)
+    step = int(STEP.value)
     runs = lesson.runs(step) if lesson else ()
     if not runs:
         return
@@ -85,11 +83,10 @@ def offer_runs(place: Any, store: Store | None) -> None:
 
 @uninterrupted
 def go_to(name: str, step: int) -> None:
-    """Open a lesson at a step, counted from 1, and set the controls to its scene; for a callback."""
+    """Open a lesson at a step, counted from 1, and set its controls; for a callback."""
     scene = LESSONS[name].scene(step)
-    st.session_state.setdefault(
-        OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state}
-    )
+    session = st.session_state
+    session.setdefault(OWN, {key: session[key] for key in _fields(HOME) if key in session})
     _show(name, step)
     st.session_state.pop(_answer_key(name), None)
     unchosen = _unchosen()
@@ -100,7 +97,8 @@ def go_to(name: str, step: int) -> None:
 @uninterrupted
 def start_over() -> None:
     """Set every control to its default, here and on other pages; for a callback."""
-    for key, value in (st.session_state.get(DEFAULTS, {}) | _unchosen()).items():
+    defaults = st.session_state.get(DEFAULTS, {}) | _unchosen()
+    for key, value in defaults.items():
         put(key, value, value)
         keep(key, value)
 
@@ -128,14 +126,17 @@ def _follow_address() -> None:
     """Follow the address if the page is new to this session, or the reader went back."""
     if LESSON.name in st.session_state and not restoring():
         return
-    name, asked = LESSON.value, STEP.value
+    name = LESSON.value
+    asked = STEP.value
     lesson = LESSONS.get(name)
     if lesson is None:
         _show("", 1)
         if name:
             st.warning(f"There is no lesson {verbatim(name)}. The lessons are in the menu above.")
         return
-    step = min(max(int(asked), 1), lesson.length) if asked.isdecimal() and len(asked) < 10 else 1
+    step = 1
+    if asked.isdecimal() and len(asked) < 10:
+        step = min(max(int(asked), 1), lesson.length)
     named = {key: st.query_params.get_all(key) for key in st.query_params}
     go_to(name, step)
     for key, value in named.items():  # the address overrides the scene
@@ -159,16 +160,24 @@ def _draw(lesson: Lesson, step: int) -> Any:
             _ask(lesson)
         place = st.container()
         row = st.container(horizontal=True, gap="small")
-        back = {
-            "icon": ":material/arrow_back:",
-            "args": (lesson.name, step - 1),
-            "disabled": step == 1,
-        }
-        row.button("Back", key="lesson_back", on_click=go_to, **back)
+        row.button(
+            "Back",
+            key="lesson_back",
+            icon=":material/arrow_back:",
+            on_click=go_to,
+            args=(lesson.name, step - 1),
+            disabled=step == 1,
+        )
         following = _following(lesson, step)
-        on = {"icon": ":material/arrow_forward:", "args": following, "disabled": not following}
-        label = "Next lesson" if step == lesson.length else "Next"
-        row.button(label, key="lesson_next", type="primary", on_click=go_to, **on)
+        row.button(
+            "Next lesson" if step == lesson.length else "Next",
+            key="lesson_next",
+            type="primary",
+            icon=":material/arrow_forward:",
+            on_click=go_to,
+            args=following,
+            disabled=not following,
+        )
         row.button("Close", key="lesson_close", help=CLOSE, on_click=close)
     return place
 
@@ -186,15 +195,16 @@ def _ask(lesson: Lesson) -> None:
     """Draw the question and the verdict on the chosen answer."""
     scene = lesson.scene(lesson.length)
     answers = {lesson.fill(answer["text"], scene): answer for answer in lesson.answers}
-    chosen = st.radio(
-        lesson.look(lesson.length), [*answers], index=None, key=_answer_key(lesson.name)
-    )
-    if chosen:
-        right, why = lesson.is_right(answers[chosen]), lesson.fill(answers[chosen]["why"], scene)
-        if right:
-            st.success(f"**Right.** {why}", icon=":material/check:")
-        else:
-            st.error(f"**Not so.** {why}", icon=":material/close:")
+    question = lesson.look(lesson.length)
+    chosen = st.radio(question, [*answers], index=None, key=_answer_key(lesson.name))
+    if not chosen:
+        return
+    answer = answers[chosen]
+    why = lesson.fill(answer["why"], scene)
+    if lesson.is_right(answer):
+        st.success(f"**Right.** {why}", icon=":material/check:")
+    else:
+        st.error(f"**Not so.** {why}", icon=":material/close:")
 
 
 def _answer_key(name: str) -> str:

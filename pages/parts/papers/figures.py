@@ -1,9 +1,10 @@
 """Figures of a paper, drawn again one at a time, with its maps, sweeps and ladders."""
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from html import escape
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,32 +23,53 @@ from pages.parts.results.exports import Rows, csv_button
 from pages.parts.results.odds import linked
 from pages.parts.shell.menu import chart_size
 
-# A drawing's lines or a map's cells, for all sessions.
-result_of = lru_cache(maxsize=256)(lambda compute: compute())
+
+@lru_cache(maxsize=256)
+def result_of(compute: Callable[[], Any]) -> Any:
+    """A drawing's lines or a map's cells, computed once for all sessions."""
+    return compute()
 
 
 def show_figures(paper: Paper, link: str) -> None:
-    """Draw the choice of a figure and the chosen figure; a saved picture has its title and the
-    link.
-    """
-    every = by_name(
-        lambda each: each.place, (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders)
-    )
+    """Draw the choice of a figure and the figure; a saved picture has its title and the link."""
+    figures = (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders)
+    every = by_name(lambda each: each.place, figures)
     if not every:
         return
-    titled = lambda name: f"{every[name].place}: {every[name].title}"  # noqa: E731
+
+    def titled(name: str) -> str:
+        return f"{every[name].place}: {every[name].title}"
+
     name = choice_by_title("Figure, drawn again", tuple(every), f"figure_{paper.id}", titled)
     chosen = every[name]
     title = f"{paper.short} ({paper.id}), {chosen.place}: {chosen.title}\n{link}".strip()
-    show = partial(_show, f"paper-{paper.id}-{name}", title)
+    file = f"paper-{paper.id}-{name}"
     if isinstance(chosen, Map):
-        cells = result_of(chosen.cells)
-        figure = map_figure(chosen, cells, size=chart_size())
-        show(figure, map_alt(chosen, cells), lambda: map_rows(chosen, cells, link), _areas(chosen))
-    elif lines := _lines(paper, chosen):
+        _show_map(chosen, file, title, link)
+    else:
+        _show_curves(paper, chosen, file, title, link)
+    if chosen.note:
+        st.caption(chosen.note)
+
+
+def _show_map(plane: Map, file: str, title: str, link: str) -> None:
+    cells = result_of(plane.cells)
+    figure = map_figure(plane, cells, size=chart_size())
+    _show(figure, map_alt(plane, cells), file, title)
+    st.html(_areas(plane))
+    _download(file, lambda: map_rows(plane, cells, link))
+
+
+def _show_curves(
+    paper: Paper, chosen: Drawing | Sweep | Ladder, file: str, title: str, link: str
+) -> None:
+    """Draw curves or recorded accuracies, and the tables of a sweep or a ladder."""
+    lines = _lines(paper, chosen)
+    if lines:
         drawing = _drawing(chosen, lines)
         figure = drawing_figure(drawing, lines, size=chart_size())
-        show(figure, drawing_alt(drawing, lines), lambda: drawing_rows(lines, link))
+        _show(figure, drawing_alt(drawing, lines), file, title)
+        _download(file, lambda: drawing_rows(lines, link))
     if isinstance(chosen, Sweep):
         st.html(sweep_table(paper, chosen))
     if isinstance(chosen, Ladder):
@@ -55,83 +77,89 @@ def show_figures(paper: Paper, link: str) -> None:
         if lines:
             with st.expander("How each was trained"):
                 st.html(details_table(paper, chosen))
-    if chosen.note:
-        st.caption(chosen.note)
 
 
 def drawing_rows(lines: tuple[Line, ...], link: str) -> Rows:
     """Return a row for each point: curve, accountant, x, y, link."""
-    return [
-        {
-            "curve": each.name,
-            "accountant": each.accountant,
-            "x": float(x),
-            "y": float(y),
-            "link": link,
-        }
-        for each in lines
-        for x, y in zip(each.x, each.y, strict=True)
-    ]
+    rows = []
+    for line in lines:
+        for x, y in zip(line.x, line.y, strict=True):
+            row = {
+                "curve": line.name,
+                "accountant": line.accountant,
+                "x": float(x),
+                "y": float(y),
+                "link": link,
+            }
+            rows.append(row)
+    return rows
 
 
 def map_rows(plane: Map, cells: Cells, link: str) -> Rows:
     """Return a row for each cell: x, y, area, what, link."""
-    return [
-        {"x": float(x), "y": float(y), "area": plane.areas[cells.area[row, column]].word,
-         "what": cells.said[row][column], "link": link}
-        for row, y in enumerate(cells.y)
-        for column, x in enumerate(cells.x)
-    ]  # fmt: skip
+    rows = []
+    for row, y in enumerate(cells.y):
+        for column, x in enumerate(cells.x):
+            cell = {
+                "x": float(x),
+                "y": float(y),
+                "area": plane.areas[cells.area[row, column]].word,
+                "what": cells.said[row][column],
+                "link": link,
+            }
+            rows.append(cell)
+    return rows
 
 
-def _show(
-    file: str, title: str, figure: go.Figure, alt: str, rows: Callable[[], Rows], legend: str = ""
-) -> None:
-    """Draw a figure, its legend, and a button for its numbers."""
+def _show(figure: go.Figure, alt: str, file: str, title: str) -> None:
     live_chart(figure, [], key=f"chart_{file}", alt=alt, title=title, file=file)
-    if legend:
-        st.html(legend)
+
+
+def _download(file: str, rows: Callable[[], Rows]) -> None:
     csv_button("Download the figure's numbers (CSV)", rows, f"{file}.csv", f"download_{file}")
 
 
 def _areas(plane: Map) -> str:
-    items = "".join(
-        f'<li><i style="background:{color}"></i><b>{escape(area.word)}</b>:'
-        f" {linked(area.text)}</li>"
-        for area, color in zip(plane.areas, cycle(AREAS), strict=False)
-    )
-    return f'<ul class="remarks areas">{items}</ul>'
+    items = []
+    for area, color in zip(plane.areas, cycle(AREAS), strict=False):
+        patch = f'<i style="background:{color}"></i>'
+        items.append(f"<li>{patch}<b>{escape(area.word)}</b>: {linked(area.text)}</li>")
+    return f'<ul class="remarks areas">{"".join(items)}</ul>'
 
 
 def _drawing(chosen: Drawing | Sweep | Ladder, lines: tuple[Line, ...]) -> Drawing:
     """Return the figure itself, or one of the recorded accuracies of a sweep or a ladder."""
     if isinstance(chosen, Drawing):
         return chosen
-    x = SETTINGS[chosen.setting].label if isinstance(chosen, Sweep) else "epsilon"
-    y, from_zero = "test accuracy, %", isinstance(chosen, Sweep)
-    return Drawing(chosen.place, chosen.title, x, y, lambda: lines, from_zero=from_zero)
+    swept = isinstance(chosen, Sweep)
+    x = SETTINGS[chosen.setting].label if swept else "epsilon"
+    y = "test accuracy, %"
+    return Drawing(chosen.place, chosen.title, x, y, lambda: lines, from_zero=swept)
 
 
 def _lines(paper: Paper, chosen: Drawing | Sweep | Ladder) -> tuple[Line, ...]:
-    """Return computed curves, or recorded accuracies with NaN for missing ones; nothing without any
-    record.
+    """Return computed curves, or recorded accuracies with NaN for missing ones.
+
+    There is nothing without any record.
     """
     if isinstance(chosen, Drawing):
         return result_of(chosen.lines)
+    lines = []
     if isinstance(chosen, Sweep):
-        shown = [
-            each
-            for each in chosen.configs
-            if isinstance(getattr(each, chosen.setting), int | float)
-        ]
-        x = np.array([getattr(each, chosen.setting) for each in shown], dtype=float)
-        lines = [Line("Recorded here", x, _accuracies(paper, shown))]
+        shown = []
+        values = []
+        for config in chosen.configs:
+            value = getattr(config, chosen.setting)
+            if isinstance(value, int | float):
+                shown.append(config)
+                values.append(value)
+        x = np.array(values, dtype=float)
+        lines.append(Line("Recorded here", x, _accuracies(paper, shown)))
     else:  # the best rung first
         x = np.array(chosen.epsilons)
-        lines = [
-            Line(rung.name, x, _accuracies(paper, [config for _, config in rung.configs]))
-            for rung in reversed(chosen.rungs)
-        ]
+        for rung in reversed(chosen.rungs):
+            y = _accuracies(paper, [config for _, config in rung.configs])
+            lines.append(Line(rung.name, x, y))
     return tuple(line for line in lines if np.isfinite(line.y).any())
 
 

@@ -1,4 +1,4 @@
-"""Choice, title and claims of a paper, what holds of them, its calculators, and what it leaves out."""
+"""Choice, title and claims of a paper, its calculators, and the gaps of its proofs."""
 
 from html import escape
 
@@ -23,42 +23,44 @@ _answers: dict[tuple[CheckedClaim, ...], list[str]] = {}
 
 def chosen_paper() -> Paper:
     """Draw the choice of a paper."""
-    titled = lambda name: f"{name} {PAPERS[name].short}"  # noqa: E731
-    return PAPERS[choice_by_title("Paper", tuple(PAPERS), "paper", titled)]
+    name = choice_by_title(
+        "Paper", tuple(PAPERS), "paper", lambda name: f"{name} {PAPERS[name].short}"
+    )
+    return PAPERS[name]
 
 
 def show_head(paper: Paper) -> None:
     """Draw the paper's title, source and subject."""
-    source = ", ".join(filter(None, (escape(paper.authors), linked(paper.published))))
-    title, about = escape(paper.title), escape(paper.about)
-    st.html(f"<div class=paper-head><h2>{title}</h2><small>{source}</small><br>{about}</div>")
+    sources = (escape(paper.authors), linked(paper.published))
+    small = f"<small>{', '.join(filter(None, sources))}</small>"
+    title = f"<h2>{escape(paper.title)}</h2>"
+    st.html(f"<div class=paper-head>{title}{small}<br>{escape(paper.about)}</div>")
 
 
 def show_claims(paper: Paper, *, now: bool = True) -> None:
-    """Draw the paper's claims beside what holds of each; placeholders if that is unknown and need
-    not be `now`.
+    """Draw each claim of the paper with what holds of it.
+
+    Placeholders stand for answers that are unknown and need not be there `now`.
     """
-    if now and paper.findings not in _answers:
-        _answers[paper.findings] = [each.holds() for each in paper.findings]
-    answers = _answers.get(paper.findings) or ["Being computed …"] * len(paper.findings)
-    if paper.findings:
-        rows = [
-            (linked(each.claim), linked(holds))
-            for each, holds in zip(paper.findings, answers, strict=True)
-        ]
-        st.subheader("What it claims, and what holds", anchor=False)
-        st.html(table("Findings", "verdicts findings", ("It claims", "What holds"), rows))
+    claims = paper.findings
+    if now and claims not in _answers:
+        _answers[claims] = [claim.holds() for claim in claims]
+    if not claims:
+        return
+    answers = _answers.get(claims) or ["Being computed …"] * len(claims)
+    rows = []
+    for claim, holds in zip(claims, answers, strict=True):
+        rows.append((linked(claim.claim), linked(holds)))
+    st.subheader("What it claims, and what holds", anchor=False)
+    st.html(table("Findings", "verdicts findings", ("It claims", "What holds"), rows))
 
 
 def show_remarks(paper: Paper) -> None:
     """Draw the gaps of its proofs and the silences of its text, folded."""
-    if not paper.remarks:
-        return
-    with st.expander(f"What the paper leaves out ({len(paper.remarks)})"):
-        items = "".join(
-            f"<li><b>{escape(each.place)}.</b> {linked(each.text)}</li>" for each in paper.remarks
-        )
-        st.html(f"<ul class=remarks>{items}</ul>")
+    items = [f"<li><b>{escape(each.place)}.</b> {linked(each.text)}</li>" for each in paper.remarks]
+    if items:
+        box = st.expander(f"What the paper leaves out ({len(items)})")
+        box.html(f"<ul class=remarks>{''.join(items)}</ul>")
 
 
 def show_experiments(paper: Paper) -> None:
@@ -80,7 +82,7 @@ def show_calculators(paper: Paper) -> None:
         st.subheader(f"{each.place}: {each.title}", anchor=False)
         values = _asked(paper, each)
         try:
-            rows = [[escape(cell) for cell in row] for row in each.rows(values)]
+            rows = [[*map(escape, row)] for row in each.rows(values)]
             st.html(table(each.place, "verdicts findings", each.columns, rows))
         except ValueError as error:
             st.error(str(error))
@@ -100,10 +102,14 @@ def _asked(paper: Paper, calculator: Calculator) -> dict[str, float]:
 
 
 def _quantity(key: str, asked: Asked) -> Quantity:
-    accept = lambda value: check.in_range(asked.low, asked.high, **{asked.name: value})  # noqa: E731
-    if asked.whole:
-        accept = lambda value: check.whole(int(asked.low), int(asked.high), **{asked.name: value})  # noqa: E731
-    shown = Slider(asked.low, asked.high, coarse=True)
+
+    def accept(value: float) -> None:
+        if asked.whole:
+            check.whole(int(asked.low), int(asked.high), **{asked.name: value})
+        else:
+            check.in_range(asked.low, asked.high, ends="[]", **{asked.name: value})
+
+    slider = Slider(asked.low, asked.high, coarse=True)
     return Quantity(
-        key, asked.label, show(asked.usual), shown, accept, whole=asked.whole, name=asked.name
+        key, asked.label, show(asked.usual), slider, accept, whole=asked.whole, name=asked.name
     )

@@ -1,6 +1,4 @@
-"""Links that open a paper's settings on the pages with controls for them, and names of its parts in
-the address.
-"""
+"""Links that open a paper's settings on other pages, and names of its parts in the address."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +17,9 @@ from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
 from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import show
-from pages.parts.calibrate.question import load
 from pages.parts.components.elements import FRAME, text_sent
 from pages.parts.controls.data import OTHER, data_of
+from pages.parts.page_change import load
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -34,87 +32,95 @@ TRAINS = ("", "train")  # addresses of the pages that train the controls' settin
 
 
 def links(comparison: Comparison) -> str:
-    """Return links as HTML that open an entry's setting on the other pages; "" if there is none, or
-    no other page.
-    """
-    entry = comparison.entry
-    what = f"{entry.quantity}, {entry.place}"
-    run = trainable(entry.config) if isinstance(entry, Trained) and entry.config.private else None
+    """Return links as HTML that open an entry's setting on other pages; "" if there are none."""
     if menu.SEEN not in st.session_state:
         return ""
+    entry = comparison.entry
+    what = f"{entry.quantity}, {entry.place}"
+    run = None
+    if isinstance(entry, Trained) and entry.config.private:
+        run = trainable(entry.config)
     if entry.setting is None:
         return link_of_run(run, what) if run else ""
     setting = fields_of(entry.setting)
-    return " ".join(
-        _link(page, fields_of_run(run) if run and page.address in TRAINS else setting, what)
-        for page in menu.PAGES
-        if page.has_controls
-    )
+    ways = []
+    for page in menu.PAGES:
+        if not page.has_controls:
+            continue
+        fields = setting
+        if run and page.address in TRAINS:
+            fields = fields_of_run(run)
+        ways.append(_link(page, fields, what))
+    return " ".join(ways)
 
 
 def link_of_run(config: RunConfig, what: str) -> str:
-    """Return a link as HTML that opens a run's settings on the training page; "" if there is no
-    other page.
-    """
-    return (
-        _link(menu.page_at("train"), fields_of_run(config), what)
-        if menu.SEEN in st.session_state
-        else ""
-    )
+    """Return a link as HTML to a run's settings on the page Train; "" without other pages."""
+    if menu.SEEN not in st.session_state:
+        return ""
+    return _link(menu.page_at("train"), fields_of_run(config), what)
 
 
 def by_name(title: Callable[[Thing], str], things: Sequence[Thing]) -> dict[str, Thing]:
-    """Return things by their names in the address: their titles, with a letter where several share
-    one.
+    """Return things by their names in the address: titles, with letters where several share one.
 
     >>> [*by_name(str, ["Figure 5 (1)", "Table 2", "Table 2"])]
     ['figure-5-1', 'table-2-a', 'table-2-b']
     """
     plain = [re.sub("[^a-z0-9]+", "-", title(each).lower()).strip("-") for each in things]
-    again = [plain[:place].count(each) for place, each in enumerate(plain)]
-    return {
-        f"{name}-{chr(ord('a') + count)}" if plain.count(name) > 1 else name: each
-        for name, count, each in zip(plain, again, things, strict=True)
-    }
+    named: dict[str, Thing] = {}
+    for place, (name, thing) in enumerate(zip(plain, things, strict=True)):
+        if plain.count(name) > 1:
+            before = plain[:place].count(name)
+            name = f"{name}-{chr(ord('a') + before)}"
+        named[name] = thing
+    return named
 
 
 def fields_of(setting: PrintedSetting) -> dict[str, str]:
     """Return the fields of the controls at a setting, as texts by their names in the address."""
     dataset, source = data_of(setting.n, setting.dataset, "full")
-    fields = {"dataset": dataset} if dataset == OTHER else {"dataset": dataset, "source": source}
+    fields = {"dataset": dataset}
+    if dataset != OTHER:
+        fields["source"] = source
     fields |= plain_method() | PLAIN
     numbers = {
         "n": setting.n,
         "batch": setting.batch,
         "sigma": setting.sigma,
         "epochs": setting.epochs,
+        "delta": setting.delta,
+        "clip_norm": setting.clip_norm,
     }
-    numbers |= {"delta": setting.delta, "clip_norm": setting.clip_norm}
     if dataset != OTHER:
         fields["model"] = models_for(dataset)[-1]
         usual = defaults(dataset, fields["model"], setting.optimizer, source)
         numbers[clip_norm_of(usual).key] = setting.clip_norm
     if setting.schedule != "constant":
         numbers[f"rate_{setting.schedule}"] = setting.rate
-    fields |= {"optimizer": setting.optimizer, "schedule": setting.schedule}
-    return fields | {name: show(value) for name, value in numbers.items()}
+    fields["optimizer"] = setting.optimizer
+    fields["schedule"] = setting.schedule
+    for name, value in numbers.items():
+        fields[name] = show(value)
+    return fields
 
 
 def fields_of_run(config: RunConfig) -> dict[str, str]:
-    """Return the fields of the training page at a run's settings, as texts by their names in the
-    address.
-    """
-    values = config.to_json()
-    fields = {
-        name: str(value) for name, value in values.items() if isinstance(SETTINGS[name], Choice)
-    }
-    fields |= {
-        name: show(value)
-        for name, value in values.items()
-        if name not in fields and value is not None
-    }
-    trained = (config.dataset, config.model, config.optimizer, config.source)
-    usual = defaults(*trained, reading=config.reading, features=config.features)
+    """Return the fields of the page Train at a run's settings, as texts by their names."""
+    fields: dict[str, str] = {}
+    for name, value in config.to_json().items():
+        if isinstance(SETTINGS[name], Choice):
+            fields[name] = str(value)
+        elif value is not None:
+            fields[name] = show(value)
+    usual = defaults(
+        config.dataset,
+        config.model,
+        config.optimizer,
+        config.source,
+        reading=config.reading,
+        features=config.features,
+    )
     fields[clip_norm_of(usual).key] = fields.pop("clip_norm")
     fields[learning_rate_of(usual).key] = fields.pop("lr")
     fields[f"rate_{config.schedule}"] = fields.pop("rate")
@@ -135,17 +141,20 @@ def open_link() -> None:
     address = urlsplit(text_sent(FRAME, "opened"))
     name = address.path.removeprefix("./")
     ours = address.path and not address.netloc
-    if ours and name in [page.address for page in menu.PAGES if page.has_controls]:
+    addresses = [page.address for page in menu.PAGES if page.has_controls]
+    if ours and name in addresses:
         fields = dict(parse_qsl(address.query, keep_blank_values=True))
         fields.pop(PRESENT_MODE, None)
         load(fields, menu.page_at(name).file)
 
 
 def _link(page: menu.Page, query: Mapping[str, str], what: str) -> str:
-    asked = dict(query) | ({PRESENT_MODE: ON} if presenting() else {})
-    address = f"{page.address or './'}?{urlencode(asked)}"
-    told = escape(f"{page.title}: open {what}")
+    asked = dict(query)
+    if presenting():
+        asked[PRESENT_MODE] = ON
+    address = escape(f"{page.address or './'}?{urlencode(asked)}")
+    label = escape(f"{page.title}: open {what}")
     return (
-        f'<a href="{escape(address)}" target="_self" data-opens'
-        f' aria-label="{told}">{escape(page.title)}</a>'
+        f'<a href="{address}" target="_self" data-opens'
+        f' aria-label="{label}">{escape(page.title)}</a>'
     )

@@ -1,6 +1,4 @@
-"""Tables of a paper: its numbers beside ours with their verdicts, and the accuracies of its sweeps
-and ladders.
-"""
+"""Tables of a paper: its numbers and ours with verdicts, and accuracies of sweeps and ladders."""
 
 import math
 from collections import Counter
@@ -36,18 +34,24 @@ _compared = lru_cache(maxsize=1024)(compared)  # once for all sessions
 
 def numbers(paper: Paper) -> tuple[Comparison, ...]:
     """Compare every number of a paper with ours, including runs that were recorded meanwhile."""
-    return tuple(
-        (compared if isinstance(each, Trained) else _compared)(paper.id, each)
-        for each in paper.entries
-    )
+    found = []
+    for entry in paper.entries:
+        compare = compared if isinstance(entry, Trained) else _compared
+        found.append(compare(paper.id, entry))
+    return tuple(found)
 
 
 def chosen_outcomes() -> list[str]:
     """Draw the choice of verdicts; without a choice all are shown."""
     options = [each.value for each in Outcome]
-    title = lambda each: f"{SIGNS['outcome'][each][0]} {each}"  # noqa: E731
     chosen = several(
-        st, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome")
+        st,
+        "Only numbers with these verdicts",
+        options,
+        "verdict",
+        (),
+        lambda each: f"{SIGNS['outcome'][each][0]} {each}",
+        help_on("outcome"),
     )
     return [*chosen] or options
 
@@ -55,51 +59,63 @@ def chosen_outcomes() -> list[str]:
 def badge(outcome: Outcome) -> str:
     """Return a verdict as HTML: its mark and its word on its colour."""
     mark, color = SIGNS["outcome"][outcome]
-    return (
-        "<span class=outcome"
-        f' style="--hue:{color}">{mark}\N{NO-BREAK SPACE}<b>{outcome.value}</b></span>'
-    )
+    words = f"{mark}\N{NO-BREAK SPACE}<b>{outcome.value}</b>"
+    return f'<span class=outcome style="--hue:{color}">{words}</span>'
 
 
 def score(found: Sequence[Comparison]) -> str:
     """Return as HTML how many of a paper's numbers have each verdict."""
     counts = Counter(each.outcome for each in found)
-    parts = (
-        f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in Outcome if counts[each]
-    )
+    present = [outcome for outcome in Outcome if counts[outcome]]
+    parts = [f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in present]
     return f"<p class=promise>{' '.join(parts)}</p>"
 
 
 def show_numbers(found: Sequence[Comparison]) -> None:
-    """Draw a table of numbers, one of accuracies, and, folded, one of accuracies without a recorded
-    run.
-    """
+    """Draw tables of numbers, of accuracies, and, folded, of accuracies without a recorded run."""
     if not found:
         st.info("No number of this paper has one of these verdicts.")
-    groups: dict[str, list[Comparison]] = {"Numbers": [], "Accuracies": [], UNTRAINED: []}
+    computed: list[Comparison] = []
+    trained: list[Comparison] = []
+    untrained: list[Comparison] = []
     for each in found:
-        trained = UNTRAINED if each.outcome is Outcome.UNTRAINED else "Accuracies"
-        groups[trained if isinstance(each.entry, Trained) else "Numbers"].append(each)
-    untrained = groups.pop(UNTRAINED)
-    for name, rows in groups.items():
-        if rows:
-            st.html(_numbers_table(name, rows))
+        if not isinstance(each.entry, Trained):
+            computed.append(each)
+        elif each.outcome is Outcome.UNTRAINED:
+            untrained.append(each)
+        else:
+            trained.append(each)
+    if computed:
+        st.html(_numbers_table("Numbers", computed))
+    if trained:
+        st.html(_numbers_table("Accuracies", trained))
     if untrained:
-        with st.expander(f"{UNTRAINED} ({len(untrained)})", expanded=len(untrained) == len(found)):
-            st.html(_numbers_table(UNTRAINED, untrained))
+        alone = len(untrained) == len(found)
+        box = st.expander(f"{UNTRAINED} ({len(untrained)})", expanded=alone)
+        box.html(_numbers_table(UNTRAINED, untrained))
 
 
 def numbers_rows(found: Sequence[Comparison], link: str) -> Rows:
-    """Return a row for each number: paper, place, quantity, both numbers, their bounds and runs,
-    verdict, link.
-    """
-    return [
-        {"paper": each.paper, "place": each.entry.place, "quantity": each.entry.quantity, "theirs": each.entry.theirs,
-         "ours": each.ours, "lower": each.lower, "spread": each.record and each.record.spread,
-         "seeds": each.record and len(each.record.runs), "recorded": each.record and each.record.date,
-         "verdict": each.outcome.value, "why": each.why, "link": link}
-        for each in found
-    ]  # fmt: skip
+    """Return a row for each number: theirs and ours, with bounds, runs, verdict and link."""
+    rows = []
+    for each in found:
+        record = each.record
+        row = {
+            "paper": each.paper,
+            "place": each.entry.place,
+            "quantity": each.entry.quantity,
+            "theirs": each.entry.theirs,
+            "ours": each.ours,
+            "lower": each.lower,
+            "spread": record and record.spread,
+            "seeds": record and len(record.runs),
+            "recorded": record and record.date,
+            "verdict": each.outcome.value,
+            "why": each.why,
+            "link": link,
+        }
+        rows.append(row)
+    return rows
 
 
 def line_of(setting: PrintedSetting) -> str:
@@ -108,45 +124,46 @@ def line_of(setting: PrintedSetting) -> str:
     >>> line_of(PrintedSetting(n=60_000, batch=256, sigma=1.1, epochs=60))
     'sigma 1.1, batch 256 of 60,000, 60 epochs, delta 1e-5'
     """
-    schedule = "" if setting.schedule == "constant" else f", {setting.schedule} noise"
-    size = f"batch {setting.batch:,} of {setting.n:,}"
-    return (
-        f"sigma {plain(setting.sigma)}{schedule}, {size}, {epochs_of(setting.epochs)}, delta"
-        f" {plain(setting.delta)}"
-    )
+    parts = [
+        f"sigma {plain(setting.sigma)}",
+        f"batch {setting.batch:,} of {setting.n:,}",
+        epochs_of(setting.epochs),
+        f"delta {plain(setting.delta)}",
+    ]
+    if setting.schedule != "constant":
+        parts.insert(1, f"{setting.schedule} noise")
+    return ", ".join(parts)
 
 
 def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
-    rows = (_row(each, f"{place_of(name)}-{row}") for row, each in enumerate(found))
-    return table(
-        name, f"{PAPERS} numbers", (name, *HEADS, "Verdict"), rows, HEADS, {"Verdict": "outcome"}
-    )
+    rows = [_row(each, f"{place_of(name)}-{row}") for row, each in enumerate(found)]
+    heads = (name, *HEADS, "Verdict")
+    return table(name, f"{PAPERS} numbers", heads, rows, HEADS, {"Verdict": "outcome"})
 
 
 def _row(found: Comparison, own: str) -> list[str]:
-    entry, ways = found.entry, links(found)
-    small = f"{escape(line_of(entry.setting))} " if entry.setting else ""
-    small += f"<span class=ways>{ways}</span>" if ways else ""
+    entry = found.entry
+    small = ""
+    if entry.setting:
+        small += f"{escape(line_of(entry.setting))} "
+    ways = links(found)
+    if ways:
+        small += f"<span class=ways>{ways}</span>"
     number = f"{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small>"
     ours = _recorded(escape(found.ours_text) or "–", found.record, own)
     return [number, escape(entry.printed), ours, f"{badge(found.outcome)} {linked(found.why)}"]
 
 
 def _recorded(text: str, record: Recorded | None, own: str) -> str:
-    """Return a recorded result as HTML that tells its seeds, date and machine when it is pressed;
-    `own` is its id.
-    """
+    """Return a recorded result as HTML; pressed, it tells seeds, date, machine. `own` is its id."""
     if record is None:
         return text
-    spent = (
-        ""
-        if record.epsilon is None
-        else f" Epsilon ≤ {outward(record.epsilon, math.ceil)} (certified)."
-    )
-    told = escape(f"Recorded on {record.date} on {record.where}.{spent}")
+    origin = f"Recorded on {record.date} on {record.where}."
+    if record.epsilon is not None:
+        origin += f" Epsilon ≤ {outward(record.epsilon, math.ceil)} (certified)."
     return (
         f'<span class=term><button popovertarget="{own}">{text}</button>'
-        f'<span popover id="{own}"><b>{record.seeds}.</b> {told}</span></span>'
+        f'<span popover id="{own}"><b>{record.seeds}.</b> {escape(origin)}</span></span>'
     )
 
 
@@ -159,49 +176,41 @@ def sweep_table(paper: Paper, sweep: Sweep) -> str:
     """Return an HTML table with a row for each value of the setting, and a way to train it."""
     rows = []
     for place, config in enumerate(sweep.configs):
-        value, accuracy = (
-            value_of(sweep, config),
-            _accuracy(recorded(paper.id, config), f"sweep-{place}"),
-        )
+        value = value_of(sweep, config)
+        accuracy = _accuracy(recorded(paper.id, config), f"sweep-{place}")
         rows.append([value, accuracy, link_of_run(config, f"{sweep.title}, {value}")])
-    return table(
-        sweep.place, PAPERS, (SETTINGS[sweep.setting].label, "Accuracy recorded here", OPEN), rows
-    )
+    heads = (SETTINGS[sweep.setting].label, "Accuracy recorded here", OPEN)
+    return table(sweep.place, PAPERS, heads, rows)
 
 
 def ladder_table(paper: Paper, ladder: Ladder) -> str:
-    """Return an HTML table with a row for each rung, the plainest first, and a column for each
-    epsilon.
-    """
+    """Return an HTML table: a row for each rung, the plainest first, a column for each epsilon."""
     heads = [*(f"ε = {plain(epsilon)}" for epsilon in ladder.epsilons), "without privacy"]
-    rows = [
-        [escape(rung.name)]
-        + [
-            _cell(
-                recorded(paper.id, config),
-                link_of_run(config, f"{rung.name}, {head}") if config.private else "",
-            )
-            for head, config in zip(
-                heads, (*(run for _, run in rung.configs), rung.plain), strict=True
-            )
-        ]
-        for rung in ladder.rungs
-    ]
+    rows = []
+    for rung in ladder.rungs:
+        cells = [escape(rung.name)]
+        configs = [*(config for _, config in rung.configs), rung.plain]
+        for head, config in zip(heads, configs, strict=True):
+            way = link_of_run(config, f"{rung.name}, {head}") if config.private else ""
+            cells.append(_cell(recorded(paper.id, config), way))
+        rows.append(cells)
     return table(f"{ladder.place}: accuracies", PAPERS, ("Test accuracy, %", *heads), rows)
 
 
 def details_table(paper: Paper, ladder: Ladder) -> str:
-    """Return an HTML table with a row for each recorded run: its settings, accuracy and duration."""
-    rows = [
-        (
+    """Return an HTML table with a row for each recorded run: settings, accuracy, duration."""
+    rows = []
+    for place, (name, config) in enumerate(ladder.runs):
+        record = recorded(paper.id, config)
+        if record is None:
+            continue
+        row = [
             f"{escape(name)}<br><small>{escape(described(config))}</small>",
             _accuracy(record, f"ladder-{place}"),
             escape(duration(record.seconds)),
             ", ".join(f"{run.score:.2f}" for run in record.runs),
-        )
-        for place, (name, config) in enumerate(ladder.runs)
-        if (record := recorded(paper.id, config))
-    ]
+        ]
+        rows.append(row)
     heads = ("Recipe and settings", "Accuracy recorded here", "A run took", "Accuracy of each seed")
     return table(f"{ladder.place}: runs", PAPERS, heads, rows)
 
@@ -213,11 +222,9 @@ def _cell(record: Recorded | None, way: str) -> str:
 
 
 def _accuracy(record: Recorded | None, own: str) -> str:
-    return (
-        _recorded(f"{record.mean:.2f} %{_spread(record)}", record, own)
-        if record
-        else "not recorded yet"
-    )
+    if record is None:
+        return "not recorded yet"
+    return _recorded(f"{record.mean:.2f} %{_spread(record)}", record, own)
 
 
 def _spread(record: Recorded) -> str:

@@ -1,7 +1,8 @@
-"""Training runs of a paper's accuracies, which start here and can be watched on the training page."""
+"""Training runs of a paper's accuracies, which start here and can be watched on the page Train."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 import streamlit as st
 
@@ -29,42 +30,45 @@ REPEATS = replace(SEEDS, key="repeats", default="3")  # a mean needs a spread
 
 def show_trainings(paper: Paper) -> None:
     """Draw the choice of an accuracy and the button that starts its runs."""
-    every = by_name(lambda each: each[0], _trainings(paper))
+    every = by_name(itemgetter(0), _trainings(paper))
     if not every:
         return
     st.subheader("Train it yourself", anchor=False)
     name = choice_by_title(
         "Accuracy", tuple(every), f"training_{paper.id}", lambda name: every[name][0]
     )
-    _start(paper, every[name][1], f"{paper.id}-{name}")
+    _, config = every[name]
+    _start(paper, config, f"{paper.id}-{name}")
 
 
 def _trainings(paper: Paper) -> list[tuple[str, RunConfig]]:
-    """Return titles and runs of each accuracy that the paper quotes and each point of its figures."""
-    quoted = [(f"{each.place}: {each.quantity}", each.config) for each in paper.trained]
-    swept = [
-        (f"{sweep.place}: {sweep.title}, {value_of(sweep, config)}", config)
-        for sweep in paper.sweeps
-        for config in sweep.configs
-    ]
-    climbed = [
-        (f"{ladder.place}: {name}", run) for ladder in paper.ladders for name, run in ladder.runs
-    ]
-    return [*quoted, *swept, *climbed]
+    """Return titles and runs of each quoted accuracy and of each point of the paper's figures."""
+    trainings = [(f"{each.place}: {each.quantity}", each.config) for each in paper.trained]
+    for sweep in paper.sweeps:
+        for config in sweep.configs:
+            title = f"{sweep.place}: {sweep.title}, {value_of(sweep, config)}"
+            trainings.append((title, config))
+    for ladder in paper.ladders:
+        for name, config in ladder.runs:
+            trainings.append((f"{ladder.place}: {name}", config))
+    return trainings
 
 
 def _start(paper: Paper, config: RunConfig, name: str) -> None:
+    """Draw the number of runs, the button that starts them, and those under way."""
     seeds = int(number(REPEATS))
     store, _, _ = job_store(st)
     say_problem()
     config = trainable(config)
-    here, dataset = config.source in available(config.dataset), DATASETS[config.dataset]
-    started = st.session_state.get(STARTED, {}).get(name, [])
-    waiting = sum(run.active for run in runs_of(store, started)) if store and started else 0
+    dataset = DATASETS[config.dataset]
+    here = config.source in available(config.dataset)
     record = recorded(paper.id, config)
-    took = expected_seconds(store, config) or (record and record.seconds)
+    seconds = expected_seconds(store, config) or (record and record.seconds)
+    label = "Run it now"
+    if seconds and here:
+        label += f" · {duration(seconds * seeds)}"
     st.button(
-        "Run it now" + (f" · {duration(took * seeds)}" if took and here else ""),
+        label,
         key="run_now",
         type="primary",
         icon=":material/play_arrow:",
@@ -72,24 +76,33 @@ def _start(paper: Paper, config: RunConfig, name: str) -> None:
         on_click=_run,
         args=(store, with_seeds(config, seeds), name),
     )
-    absent = f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
-    other = dataset.note if dataset.stands_in_for else ""
-    st.caption(f"{described(config)}: {_runs(seeds)}. {other}" if here else absent)
+    if here:
+        note = dataset.note if dataset.stands_in_for else ""
+        st.caption(f"{described(config)}: {_runs(seeds)}. {note}")
+    else:
+        st.caption(
+            f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
+        )
+    _started(store, st.session_state.get(STARTED, {}).get(name, []))
+
+
+def _started(store: Store | None, started: Sequence[str]) -> None:
+    """Draw how many of the started runs are under way, and a link to them."""
+    if not started:
+        return
+    waiting = sum(run.active for run in runs_of(store, started)) if store else 0
     if waiting:
         are = "is" if waiting == 1 else "are"
         st.caption(f"{_runs(waiting).capitalize()} of it {are} under way.")
-    if started:
-        menu.link(
-            menu.page_at("train").file,
-            f"Watch {_runs(len(started))} on the training page",
-            {"run": started},
-        )
+    label = f"Watch {_runs(len(started))} on the training page"
+    menu.link(menu.page_at("train").file, label, {"run": started})
 
 
 @uninterrupted
 def _run(store: Store, configs: Sequence[RunConfig], name: str) -> None:
     """Queue the runs that are not under way, and remember them. As a callback."""
-    if new := start(store, configs):
+    new = start(store, configs)
+    if new:
         started = st.session_state.setdefault(STARTED, {})
         going_on = [run.id for run in runs_of(store, started.get(name, [])) if run.active]
         started[name] = [*going_on, *new]

@@ -1,6 +1,4 @@
-"""The four places where noise can go: their picture, the text of the chosen one, and the conditions
-that hold.
-"""
+"""The four places where noise can go: picture, text of the chosen one, conditions that hold."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,20 +42,18 @@ def chosen_place() -> dict[str, Any] | None:
     if place is None:
         PLACE.set("")
     say_unknown(PLACE.name, strange, [*PLACES], [place["id"]] if place else [])
-    label = "Where noise can go: " + ", ".join(
-        f"{each['title']} ({each['method']})" for each in PLACES.values()
-    )
+    names = [f"{each['title']} ({each['method']})" for each in PLACES.values()]
     data = {
-        "label": label,
+        "label": f"Where noise can go: {', '.join(names)}",
         "chosen": place["id"] if place else "",
         "places": TEXTS["places"],
         "ends": TEXTS["ends"],
     }
     mount("places_picture", PICTURE, data, pressed=choose_pressed)
-    said = (
-        "**Noise on {title}: {method}.** {said}".format_map(place) if place else TEXTS["unchosen"]
-    )
-    st.markdown(said)
+    text = TEXTS["unchosen"]
+    if place:
+        text = f"**Noise on {place['title']}: {place['method']}.** {place['said']}"
+    st.markdown(text)
     return place
 
 
@@ -78,7 +74,7 @@ Judged = dict[float, tuple[Condition, ...]]
 
 @lru_cache(maxsize=32)
 def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
-    """Count rows to learn from and features; ValueError, as a sentence, if the data cannot be used."""
+    """Count rows to learn from and features; ValueError, as a sentence, without usable data."""
     data = TABLES[dataset]
     if dataset not in DATASETS:
         problem = data.problem(classes)
@@ -89,9 +85,7 @@ def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
 
 
 def task_of(request: Request) -> Task:
-    """Return the task on which the conditions depend; ValueError, as a sentence, if the data cannot
-    be used.
-    """
+    """Return the task of the conditions; ValueError, as a sentence, if the data cannot be used."""
     return request.task(*sizes(request.dataset, request.classes))
 
 
@@ -111,64 +105,75 @@ def judged(task: Task, method: str, epsilons: Sequence[float]) -> Judged:
 def failing(found: Judged) -> dict[str, tuple[float, ...]]:
     """Return each sentence on a failing condition with its epsilons; nothing if all hold."""
     fails: dict[str, tuple[float, ...]] = {}
-    for epsilon, each in found.items():
-        for said in (condition.said for condition in each if condition.fails):
-            fails[said] = (*fails.get(said, ()), epsilon)
+    for epsilon, conditions in found.items():
+        for condition in conditions:
+            if condition.fails:
+                fails[condition.said] = (*fails.get(condition.said, ()), epsilon)
     return fails
 
 
 def checked(found: Judged) -> str:
-    """Return conditions as HTML on one line: a check, a cross if one fails at any epsilon, a dash
-    if not needed.
+    """Return conditions as HTML on one line, each with a check, a cross or a dash.
+
+    A cross says at which epsilons it fails, a dash that it is not needed.
     """
     signed = []
     for each in zip(*found.values(), strict=True):  # one condition at every epsilon
-        if at := [
-            epsilon for epsilon, condition in zip(found, each, strict=True) if condition.fails
-        ]:
-            where = "" if len(at) == len(found) else f" at {_listed(at)}"
-            signed.append(f"{sign(Worth.CLAIMS_LESS, said='fails:')} {escape(each[0].name)}{where}")
-        else:
-            needed = each[0].holds is not None
-            worth = Worth.SOUND_AND_TIGHT if needed else Worth.NOT_AVAILABLE
-            said = "holds:" if needed else "not needed:"
-            signed.append(f"{sign(worth, said=said)} {escape(f'{each[0].name}: {each[0].said}')}")
+        name = each[0].name
+        at = [epsilon for epsilon, here in zip(found, each, strict=True) if here.fails]
+        if at:
+            failure = f"{sign(Worth.CLAIMS_LESS, said='fails:')} {escape(name)}"
+            if len(at) < len(found):
+                failure += f" at {_listed(at)}"
+            signed.append(failure)
+            continue
+        mark = sign(Worth.SOUND_AND_TIGHT, said="holds:")
+        if each[0].holds is None:
+            mark = sign(Worth.NOT_AVAILABLE, said="not needed:")
+        signed.append(f"{mark} {escape(f'{name}: {each[0].said}')}")
     return f"<small>{'; '.join(signed)}</small>"
 
 
 def conditions(title: str, request: Request) -> str:
-    """Return a title and an HTML table: each method, who is protected, the kind of its epsilon, and
-    the verdict.
+    """Return a title and an HTML table of methods: the protected, the kind of epsilon, a verdict.
 
     Errors: ValueError, as a sentence, if the data cannot be used.
     """
-    task, where = task_of(request), place_of(title)
+    task = task_of(request)
+    where = place_of(title)
     heads = ("Method", "Every row is protected", "Kind", "Verdict")
-    made = table(
-        title, "verdicts", heads, (_row(request, task, name, where) for name in request.methods)
-    )
+    rows = [_row(request, task, name, where) for name in request.methods]
+    made = table(title, "verdicts", heads, rows)
     return f"<h2 class=part>{title}</h2><p class=promise>{escape(promise(request.delta))}</p>{made}"
 
 
 def promise(delta: float) -> str:
-    """Return delta and the definition of neighbours, as they stand beside epsilon."""
+    """Return delta and the definition of neighbours, the conditions of every epsilon."""
     return f"δ = {plain(delta)}; {NEIGHBOURS}"
 
 
 def _row(request: Request, task: Task, name: str, where: str) -> list[str]:
-    method, found = METHODS[name], judged(task, name, request.epsilons)
+    method = METHODS[name]
+    found = judged(task, name, request.epsilons)
     fails = failing(found)
     worth, verdict = _verdict(request, task, name, fails)
-    kind = Kind.CLAIMED if worth is Worth.CLAIMS_LESS else Kind.UPPER
-    words = WORDS[kind] + (
-        f", except at {_listed(_places(fails))}" if worth is Worth.OUTSIDE else ""
-    )
-    said = term(kind, f"{where}-{name}", words) if method.takes_epsilon else "no epsilon"
-    protected = (
-        TEXTS["protected"][method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
-    )
-    title = f"{drawn_line(method_style(name))} {escape(method.title)}"
-    return [title, escape(protected), said, f"{sign(worth)} {linked(verdict)}<br>{checked(found)}"]
+    protected = TEXTS["protected"][method.kind]
+    kind = Kind.UPPER
+    if worth is Worth.CLAIMS_LESS:
+        protected = "nothing is proven"
+        kind = Kind.CLAIMED
+    kind_text = "no epsilon"
+    if method.takes_epsilon:
+        words = WORDS[kind]
+        if worth is Worth.OUTSIDE:
+            words += f", except at {_listed(_places(fails))}"
+        kind_text = term(kind, f"{where}-{name}", words)
+    return [
+        f"{drawn_line(method_style(name))} {escape(method.title)}",
+        escape(protected),
+        kind_text,
+        f"{sign(worth)} {linked(verdict)}<br>{checked(found)}",
+    ]
 
 
 def _verdict(
@@ -178,22 +183,24 @@ def _verdict(
     if not method.takes_epsilon:
         return Worth.NOT_AVAILABLE, " ".join(fails)
     if not fails:
-        return (
-            Worth.SOUND_AND_TIGHT,
-            f"All conditions hold for this model. {method.note} {method.source}.",
-        )
-    at, reasons = _places(fails), " ".join(fails)
-    if len(at) == len(request.epsilons):
-        others = (replace(task, model_name=each) for each in MODELS)
-        elsewhere = any(not failing(judged(each, name, request.epsilons)) for each in others)
-        model = f" for this model ({MODELS[request.model].title.lower()})" if elsewhere else ""
-        return Worth.CLAIMS_LESS, f"Not private{model}: {reasons}"
-    return Worth.OUTSIDE, f"Not private at epsilon {_listed(at)}: {reasons} Elsewhere all holds."
+        text = f"All conditions hold for this model. {method.note} {method.source}."
+        return Worth.SOUND_AND_TIGHT, text
+    at = _places(fails)
+    reasons = " ".join(fails)
+    if len(at) < len(request.epsilons):
+        text = f"Not private at epsilon {_listed(at)}: {reasons} Elsewhere all holds."
+        return Worth.OUTSIDE, text
+    model = ""
+    for other in MODELS:
+        if not failing(judged(replace(task, model_name=other), name, request.epsilons)):
+            model = f" for this model ({MODELS[request.model].title.lower()})"
+            break
+    return Worth.CLAIMS_LESS, f"Not private{model}: {reasons}"
 
 
 def _places(fails: dict[str, tuple[float, ...]]) -> list[float]:
     """Return the epsilons at which anything fails."""
-    return sorted({epsilon for each in fails.values() for epsilon in each})
+    return sorted(set().union(*fails.values()))
 
 
 def _listed(epsilons: Sequence[float]) -> str:

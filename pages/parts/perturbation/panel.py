@@ -44,14 +44,20 @@ CLIP = own_quantity("longest", str(DEFAULT.clip_norm))
 STRIDE_BY = Options("stride_by", "Step size", ("largest proven", "own"), help=help_on("step_size"))
 CHOSEN = [format(each, "g") for each in EPSILONS]
 SHOWN = ShownJob(
-    PERTURBATION.name, "comparison", "Compare", ":material/play_arrow:", "comparison", "a comparison on this machine",
-    first="First comparison on this data; time unknown.", replaces=True,
-)  # fmt: skip
+    PERTURBATION.name,
+    "comparison",
+    "Compare",
+    ":material/play_arrow:",
+    "comparison",
+    "a comparison on this machine",
+    first="First comparison on this data; time unknown.",
+    replaces=True,
+)
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
 
 
 def request_form() -> Asked:
-    """Draw the controls below the button; return the request, or a sentence on why there is none."""
+    """Draw the controls below the button; return the request, or a sentence if there is none."""
     fields = Fields(page_texts(), good_texts())
     table = TABLES[fields.choice(DATA)]
     _read(fields)
@@ -81,7 +87,7 @@ def request_form() -> Asked:
 
 
 def asked_on_screen() -> Asked:
-    """What the controls ask for as the browser shows them; for a callback."""
+    """The request of the controls as the browser shows them; for a callback."""
     fields = Fields(texts_on_screen(), good_texts())
     methods = ids_on_screen("methods", tuple(METHODS), tuple(METHODS))
     return asked_of(fields, methods, ids_on_screen("epsilons", CHOSEN, CHOSEN))
@@ -90,14 +96,16 @@ def asked_on_screen() -> Asked:
 def asked_of(fields: Fields, methods: Sequence[str], epsilons: Sequence[str]) -> Asked:
     """The request that the fields make, or a sentence on why there is none."""
     table = TABLES[fields.choice(DATA)]
-    numbers = _read(fields)
-    if absent := table.absent():
+    settings = _read(fields)
+    absent = table.absent()
+    if absent:
         return Asked(None, absent)
     if not methods or not epsilons:
         return Asked(None, "Choose at least one method and one epsilon.")
-    each = tuple(float(epsilon) for epsilon in epsilons)
+    chosen = tuple(float(epsilon) for epsilon in epsilons)
     try:
-        return Asked(Request(dataset=table.name, methods=tuple(methods), epsilons=each, **numbers))
+        request = Request(dataset=table.name, methods=tuple(methods), epsilons=chosen, **settings)
+        return Asked(request)
     except ValueError as error:
         return Asked(None, str(error))
 
@@ -106,14 +114,17 @@ def _read(fields: Fields) -> dict[str, Any]:
     """Read all fields but the choice of the data; the arguments of the request that they make."""
     classes = _classes(fields, TABLES[fields.choice(DATA)])
     model = fields.choice(MODEL)
-    read: dict[str, Any] = {"classes": classes, "model": model, "delta": fields.number(DELTA)}
-    read["seeds"] = int(fields.number(SEEDS))
-    read["steps"] = int(fields.number(STEPS))
-    read["rate"] = fields.number(RATE) if fields.choice(STRIDE_BY) == "own" else None
-    read["regulariser"] = fields.number(REGULARISER)
     bounded = MODELS[model].lipschitz is not None
-    read["clip_norm"] = DEFAULT.clip_norm if bounded else fields.number(CLIP)
-    return read
+    return {
+        "classes": classes,
+        "model": model,
+        "delta": fields.number(DELTA),
+        "seeds": int(fields.number(SEEDS)),
+        "steps": int(fields.number(STEPS)),
+        "rate": fields.number(RATE) if fields.choice(STRIDE_BY) == "own" else None,
+        "regulariser": fields.number(REGULARISER),
+        "clip_norm": DEFAULT.clip_norm if bounded else fields.number(CLIP),
+    }
 
 
 def _classes(fields: Fields, table: Table) -> tuple[str, ...]:
@@ -129,15 +140,17 @@ def line_of(run: Run) -> str:
     """Return a line that tells a comparison from the others."""
     request = run.request
     data = TABLES[request.dataset].title
-    pair = f" ({' or '.join(request.classes)})" if request.classes else ""
+    if request.classes:
+        data += f" ({' or '.join(request.classes)})"
+    model = MODELS[request.model].title.lower()
     count = len(request.methods)
     methods = f"{count} methods" if count > 1 else "one method"
-    low, high = min(request.epsilons), max(request.epsilons)
-    epsilons = f"epsilon {low:g} to {high:g}" if high > low else f"epsilon {low:g}"
-    return (
-        f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons}"
-        f" {line_end(run)}"
-    )
+    low = min(request.epsilons)
+    high = max(request.epsilons)
+    epsilons = f"epsilon {low:g}"
+    if high > low:
+        epsilons += f" to {high:g}"
+    return f"{data}, {model}, {methods}, {epsilons} {line_end(run)}"
 
 
 def draw(store: Store, found: Results, picked: Sequence[str]) -> None:
@@ -146,7 +159,8 @@ def draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     until = f"Until then it had {found.done} of {found.request.results} results."
     SHOWN.status(store, found.run, found.done / found.request.results, _progress(found), until)
     if found.run.status is Status.FINISHED:
-        st.caption(" ".join([_measured(found), *(found.prepared.notes if found.prepared else ())]))
+        notes = found.prepared.notes if found.prepared else ()
+        st.caption(" ".join([_measured(found), *notes]))
     if found.measured:
         charts(found, picked)
         numbers(found)
@@ -165,9 +179,12 @@ def show_example(picked: Sequence[str]) -> None:
 
 def described(found: Results) -> str:
     """Return data, model, seeds and promise of a comparison in a line."""
-    request, table = found.request, TABLES[found.request.dataset]
+    request = found.request
+    table = TABLES[request.dataset]
     first, second = table.pair(request.classes)
-    rows = f", {found.prepared.examples:,} rows to learn from" if found.prepared else ""
+    rows = ""
+    if found.prepared:
+        rows = f", {found.prepared.examples:,} rows to learn from"
     seeds = f"{request.seeds} seeds" if request.seeds > 1 else "1 seed"
     what = f"{table.title} ({first} or {second}{rows}) · {MODELS[request.model].title}"
     return f"{what} · {seeds} · {promise(request.delta)}"
@@ -176,28 +193,29 @@ def described(found: Results) -> str:
 def _progress(found: Results) -> str:
     if found.prepared is None:
         return "reading the data"
-    place = f"{found.done} of {found.request.results} results"
+    progress = f"{found.done} of {found.request.results} results"
     done = {each.method for each in (*found.measured, *found.skipped)}
-    waiting = [METHODS[name].title.lower() for name in found.request.methods if name not in done]
-    return f"{place}, now {waiting[0]}" if waiting else place
+    for name in found.request.methods:
+        if name not in done:
+            return f"{progress}, now {METHODS[name].title.lower()}"
+    return progress
 
 
 def _measured(found: Results) -> str:
-    tests, seeds = (
-        f" on {found.prepared.tests:,} held-out rows" if found.prepared else "",
-        found.request.seeds,
-    )
-    over = (
-        f" Lines are means over {seeds} seeds; bars and shades span worst to best."
-        if seeds > 1
-        else ""
-    )
-    return f"Tested{tests} ({duration(found.seconds or 1)}).{over}"
+    tests = ""
+    if found.prepared:
+        tests = f" on {found.prepared.tests:,} held-out rows"
+    text = f"Tested{tests} ({duration(found.seconds or 1)})."
+    seeds = found.request.seeds
+    if seeds > 1:
+        text += f" Lines are means over {seeds} seeds; bars and shades span worst to best."
+    return text
 
 
 def charts(found: Results, picked: Sequence[str]) -> None:
-    """Draw accuracy and gap of the methods that keep their epsilon, then of the others, and why any
-    was skipped.
+    """Draw accuracy and gap of the methods that keep their epsilon, then of the others.
+
+    Warnings give the reason of each that was skipped.
     """
     if any(found.spreads("accuracy", kept=True)):
         for measure in TITLES:
@@ -210,20 +228,33 @@ def charts(found: Results, picked: Sequence[str]) -> None:
                 _chart(found, measure, picked, kept=False)
     skipped: dict[tuple[str, str], list[str]] = {}  # each reason is given once
     for each in found.skipped:
-        skipped.setdefault((each.method, each.reason), []).append(
-            "" if each.epsilon is None else f"{each.epsilon:g}"
-        )
+        epsilon = "" if each.epsilon is None else f"{each.epsilon:g}"
+        skipped.setdefault((each.method, each.reason), []).append(epsilon)
     for (method, reason), epsilons in skipped.items():
-        at = f" at epsilon {', '.join(epsilons)}" if any(epsilons) else ""
-        st.warning(f"{METHODS[method].title}{at}: {reason}")
+        what = METHODS[method].title
+        if any(epsilons):
+            what += f" at epsilon {', '.join(epsilons)}"
+        st.warning(f"{what}: {reason}")
 
 
 def _chart(found: Results, measure: str, picked: Sequence[str], *, kept: bool) -> None:
     spreads = found.spreads(measure, kept=kept)
-    levels = found.levels(measure) if kept else found.levels(measure)[-1:]
-    here = [name for name in picked if any(each.method == name for each in spreads)]
-    look = {"picked": here, "epsilons": found.request.epsilons, "size": chart_size()}
-    figure = perturbation_figure(spreads, measure, levels=levels, kept=kept, **look)
+    levels = found.levels(measure)
+    title = TITLES[measure]
+    key = f"{measure}_kept"
+    if not kept:
+        levels = levels[-1:]
+        title = f"{title}, not private"
+        key = f"{measure}_apart"
+    drawn = {spread.method for spread in spreads}
+    figure = perturbation_figure(
+        spreads,
+        measure,
+        levels=levels,
+        kept=kept,
+        picked=[name for name in picked if name in drawn],
+        epsilons=found.request.epsilons,
+        size=chart_size(),
+    )
     alt = perturbation_alt(spreads, measure, levels=levels, kept=kept)
-    title = TITLES[measure] if kept else f"{TITLES[measure]}, not private"
-    chart(figure, f"{measure}_{'kept' if kept else 'apart'}", alt, title, None)
+    chart(figure, key, alt, title, None)

@@ -41,10 +41,22 @@ class Results:
     request: Request
     events: Sequence[object]
 
-    prepared = cached_property(lambda self: last_of(self.events, Prepared))
-    measured = cached_property(lambda self: all_of(self.events, Measured))
-    skipped = cached_property(lambda self: all_of(self.events, Skipped))
-    seconds = cached_property(lambda self: getattr(last_of(self.events, Finished), "seconds", None))
+    @cached_property
+    def prepared(self) -> Prepared | None:
+        return last_of(self.events, Prepared)
+
+    @cached_property
+    def measured(self) -> Sequence[Measured]:
+        return all_of(self.events, Measured)
+
+    @cached_property
+    def skipped(self) -> Sequence[Skipped]:
+        return all_of(self.events, Skipped)
+
+    @cached_property
+    def seconds(self) -> float | None:
+        finished = last_of(self.events, Finished)
+        return finished.seconds if finished else None
 
     @property
     def done(self) -> int:
@@ -52,35 +64,34 @@ class Results:
         return len(self.measured) + len(self.skipped)
 
     def of(self, method: str, *, kept: bool) -> list[Measured]:
-        """Return a method's results by rising epsilon, either those that keep it or those that do
-        not.
-        """
-        own = [
-            each
-            for each in self.measured
-            if each.method == method and each.private == kept and each.epsilon
-        ]
-        return sorted(own, key=lambda each: each.epsilon or 0)
+        """Return a method's results by rising epsilon, those that keep it or those that do not."""
+        own = [each for each in self.measured if each.method == method and each.epsilon]
+        right = [each for each in own if each.private == kept]
+        return sorted(right, key=lambda each: each.epsilon or 0)
 
     def spreads(self, measure: str, *, kept: bool) -> list[Spread]:
         """Return a line for each method that has such results; `measure` is "accuracy" or "gap"."""
-        return [
-            Spread(method, [each.epsilon or 0 for each in own],
-                   [each.accuracies if measure == "accuracy" else each.gaps for each in own])
-            for method in self.request.methods
-            if (own := self.of(method, kept=kept))
-        ]  # fmt: skip
+        spreads = []
+        for method in self.request.methods:
+            epsilons = []
+            values = []
+            for each in self.of(method, kept=kept):
+                epsilons.append(each.epsilon or 0)
+                values.append(each.accuracies if measure == "accuracy" else each.gaps)
+            if epsilons:
+                spreads.append(Spread(method, epsilons, values))
+        return spreads
 
     def levels(self, measure: str) -> list[Level]:
         """Return the accuracies without noise, if measured, and of blind guessing."""
         if measure != "accuracy" or self.prepared is None:
             return []
-        without = [
-            Level(method_style(each.method), float(np.mean(each.accuracies)))
-            for each in self.measured
-            if each.epsilon is None
-        ]
-        return [*without, Level(BLIND, self.prepared.majority)]
+        levels = []
+        for each in self.measured:
+            if each.epsilon is None:
+                mean = float(np.mean(each.accuracies))
+                levels.append(Level(method_style(each.method), mean))
+        return [*levels, Level(BLIND, self.prepared.majority)]
 
 
 @lru_cache(maxsize=1)
@@ -92,8 +103,12 @@ def example() -> Results:
 
 def finished(past: Sequence[Run], request: Request | None) -> Run | None:
     """Return the newest finished comparison of these settings, if there is one."""
-    same = (run for run in past if run.status is Status.FINISHED and request_of(run) == request)
-    return next(same, None) if request else None
+    if request is None:
+        return None
+    for run in past:
+        if run.status is Status.FINISHED and request_of(run) == request:
+            return run
+    return None
 
 
 def numbers(found: Results) -> None:
@@ -112,32 +127,40 @@ def accuracy_table(found: Results) -> str:
     rows = []
     for name in found.request.methods:
         without = by_place.get((name, None))
-        cells = [_cell(without or by_place.get((name, each)), without is None) for each in epsilons]
-        rows.append([f"{drawn_line(method_style(name))} {escape(METHODS[name].title)}", *cells])
-    return table(
-        "Accuracies", "measures", ("Method", *(f"ε = {each:g}" for each in epsilons)), rows
-    )
+        row = [f"{drawn_line(method_style(name))} {escape(METHODS[name].title)}"]
+        for epsilon in epsilons:
+            measured = without or by_place.get((name, epsilon))
+            row.append(_cell(measured, marks=without is None))
+        rows.append(row)
+    heads = ["Method", *(f"ε = {each:g}" for each in epsilons)]
+    return table("Accuracies", "measures", heads, rows)
 
 
-def _cell(measured: Measured | None, marks: bool) -> str:
+def _cell(measured: Measured | None, *, marks: bool) -> str:
     if measured is None:
         return "–"
     mean = percent(float(np.mean(measured.accuracies)), gap="").removesuffix("%")
-    mark = f" {NOT_KEPT}" if marks and not measured.private else ""
-    return f"{mean}{mark}"
+    if marks and not measured.private:
+        return f"{mean} {NOT_KEPT}"
+    return mean
 
 
 def file_rows(found: Results) -> Rows:
-    """Return a row for each method and epsilon: the kind of epsilon, the noise, and both measures
-    over seeds.
-    """
-    return [
-        {"method": METHODS[each.method].title, "epsilon": each.epsilon, "epsilon is": _kind(each),
-         "noise": float(nearest(each.noise)), "seeds": len(each.accuracies),
-         **_summary("accuracy", each.accuracies), **_summary("gap", each.gaps),
-         "not private because": " ".join(each.obstacles)}
-        for each in found.measured
-    ]  # fmt: skip
+    """Return a row for each method and epsilon, with the noise and both measures over seeds."""
+    rows = []
+    for each in found.measured:
+        row = {
+            "method": METHODS[each.method].title,
+            "epsilon": each.epsilon,
+            "epsilon is": _kind(each),
+            "noise": float(nearest(each.noise)),
+            "seeds": len(each.accuracies),
+            **_summary("accuracy", each.accuracies),
+            **_summary("gap", each.gaps),
+            "not private because": " ".join(each.obstacles),
+        }
+        rows.append(row)
+    return rows
 
 
 def _kind(measured: Measured) -> str:

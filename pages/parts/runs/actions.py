@@ -15,17 +15,19 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.resume import ended_early
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import PAUSED, Store
-from pages.parts.calibrate.question import load
 from pages.parts.jobs import problems_said, say_problem
+from pages.parts.page_change import load
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.runs.listing import Chosen, take_ticks, ticked_now
+from pages.parts.runs.listing import Chosen, ids_of, take_ticks, ticked_now
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import resume
 from pages.parts.visitors import current_user, may_change
 
-DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs in a dialog
+# In the session: ids of the runs in a dialog.
+DELETING = "runs_deleting"
+EDITING = "runs_editing"
 NOT_YOURS = "Only the owner of a run or a teacher can change it."
 
 
@@ -37,9 +39,8 @@ def actions(store: Store, chosen: Chosen) -> None:
     row = st.container(horizontal=True, key="run_actions", gap="small")
     ticked = TickedRuns(store, row, chosen)
     mine = _own(chosen)
-    ticked.button(
-        "Tags" if len(mine) > 1 else "Name, tags, note", "edit", _own, partial(_ask, EDITING)
-    )
+    edited = "Tags" if len(mine) > 1 else "Name, tags, note"
+    ticked.button(edited, "edit", _own, partial(_ask, EDITING))
     ticked.button("Cancel", "stop", _active, partial(each_of, Store.cancel, store))
     ticked.button("Resume", "play_arrow", _early, partial(each_of, resume, store))
     ticked.button("Delete", "delete", _over, partial(_ask, DELETING))
@@ -66,10 +67,15 @@ class TickedRuns:
     ) -> None:
         """Draw the button that does something with the runs that are ticked when it is pressed."""
         runs = fitting(self.chosen)
-        number = f" {len(runs)}" if len(runs) > 1 else ""
-        pressed = {"on_click": self._pressed, "args": (fitting, do), "disabled": not runs}
+        if len(runs) > 1:
+            label = f"{label} {len(runs)}"
         self.row.button(
-            f"{label}{number}", key=f"run_action_{icon}", icon=f":material/{icon}:", **pressed
+            label,
+            key=f"run_action_{icon}",
+            icon=f":material/{icon}:",
+            on_click=self._pressed,
+            args=(fitting, do),
+            disabled=not runs,
         )
 
     @uninterrupted
@@ -79,7 +85,7 @@ class TickedRuns:
         take_ticks(self.store)  # a tick may have come with the press
         runs = fitting(ticked_now(self.store))
         if runs:
-            do([run.id for run in runs])
+            do(ids_of(runs))
 
 
 def _own(chosen: Chosen) -> list[Run]:
@@ -116,7 +122,7 @@ def _load(store: Store, ids: list[str]) -> None:
 
 @uninterrupted
 def _delete(store: Store, ids: list[str]) -> None:
-    st.session_state.pop(DELETING, None)
+    _close(DELETING)
     each_of(editing.delete, store, ids)
     run_picker.show([run for run in run_picker.shown_runs() if run not in ids])
 
@@ -140,16 +146,24 @@ def _change(do: Callable[[Store, str], object], store: Store, run: str) -> bool:
 
 
 def _dialogs(store: Store) -> None:
-    several = len(st.session_state.get(EDITING, [])) > 1
-    for what, title, draw in (
-        (DELETING, "Delete for good?", _deletion),
-        (EDITING, "Tags" if several else "Name, tags and note", _editing),
-    ):
-        if runs := runs_of(store, st.session_state.get(what, [])):
-            dismissed = lambda what=what: st.session_state.pop(what, None)  # noqa: E731
-            st.dialog(title, on_dismiss=dismissed)(draw)(store, runs)
-            return
-        st.session_state.pop(what, None)
+    """Open the dialog that was asked for, if its runs are still there."""
+    deleted = runs_of(store, st.session_state.get(DELETING, []))
+    if deleted:
+        keep = partial(_close, DELETING)
+        st.dialog("Delete for good?", on_dismiss=keep)(_deletion)(store, deleted)
+        return
+    _close(DELETING)
+    asked = st.session_state.get(EDITING, [])
+    edited = runs_of(store, asked)
+    if edited:
+        title = "Tags" if len(asked) > 1 else "Name, tags and note"
+        st.dialog(title, on_dismiss=partial(_close, EDITING))(_editing)(store, edited)
+        return
+    _close(EDITING)
+
+
+def _close(what: str) -> None:
+    st.session_state.pop(what, None)
 
 
 def _deletion(store: Store, runs: Sequence[Run]) -> None:
@@ -162,16 +176,17 @@ def _deletion(store: Store, runs: Sequence[Run]) -> None:
     if any(run.sweep for run in runs):
         st.markdown("Releases of a sweep's runs still count in the cost of choosing among them.")
     row = st.container(horizontal=True)
-    ids = [run.id for run in runs]
-    row.button("Delete", type="primary", key="delete_yes", on_click=_delete, args=(store, ids))
-    row.button("Keep", key="delete_no", on_click=lambda: st.session_state.pop(DELETING, None))
+    args = (store, ids_of(runs))
+    row.button("Delete", type="primary", key="delete_yes", on_click=_delete, args=args)
+    row.button("Keep", key="delete_no", on_click=_close, args=(DELETING,))
 
 
 def _editing(store: Store, runs: Sequence[Run]) -> None:
     if EDITING not in st.session_state:  # saved
         st.rerun()
-    if _tag_all(store, runs) if len(runs) > 1 else _edit(store, runs[0]):
-        st.session_state.pop(EDITING, None)
+    saved = _tag_all(store, runs) if len(runs) > 1 else _edit(store, runs[0])
+    if saved:
+        _close(EDITING)
         st.rerun()
     say_problem()
 
@@ -182,7 +197,10 @@ def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
         st.markdown(f"Each of these {len(runs)} runs gets these tags in addition.")
         tags = st.text_input("Tags to add, separated by commas", key="tags_added").split(",")
         saved = st.form_submit_button("Save", type="primary")
-    add = lambda store, run: editing.tag(store, run, [*store.run(run).tags, *tags])  # noqa: E731
+
+    def add(store: Store, run: str) -> None:
+        editing.tag(store, run, [*store.run(run).tags, *tags])
+
     return saved and all(_change(add, store, run.id) for run in runs)
 
 

@@ -30,7 +30,7 @@ from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import WORDS, Chosen
+from pages.parts.runs.listing import WORDS, Chosen, ids_of, still_to_come
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import chart_size, link
 from pages.parts.train.live import watch
@@ -60,30 +60,38 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
     elif what == "accuracy and epsilon" or not chosen.every:
         if what != "accuracy and epsilon":
             st.caption(TICK)
-        drawn_until_known(
-            "runs_front_left", _tradeoffs, store, wanted, _options(row, accuracy=False)[0]
-        )
+        with _options(row):
+            by = accountant_choice("Epsilon by", "by")
+        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, by)
     elif what == "settings":
         show_differences(chosen)
     else:
-        _without_charts(chosen)
-        if chosen.charted and what == "classes":
-            show_classes(store, chosen.charted)
-        elif chosen.charted:
-            watch(store, [run.id for run in chosen.charted], *_options(row))
+        _show_charts(store, chosen, what, row)
 
 
-def _options(row: Any, *, accuracy: bool = True) -> tuple[str, str]:
-    """Draw the chart options: the accountant of epsilon, and the axis of the accuracy chart."""
-    with row.popover("Chart options", icon=":material/tune:"):
-        across = choice_of(st, "Accuracy against", ("epoch", "epsilon"), "x") if accuracy else ""
-        return accountant_choice("Epsilon by", "by"), across
+def _show_charts(store: Store, chosen: Chosen, what: str, row: Any) -> None:
+    """Draw the classes or the progress of the ticked runs, and links to what has no chart here."""
+    _without_charts(chosen)
+    if not chosen.charted:
+        return
+    if what == "classes":
+        show_classes(store, chosen.charted)
+        return
+    with _options(row):
+        across = choice_of(st, "Accuracy against", ("epoch", "epsilon"), "x")
+        by = accountant_choice("Epsilon by", "by")
+    watch(store, ids_of(chosen.charted), by, across)
+
+
+def _options(row: Any) -> Any:
+    return row.popover("Chart options", icon=":material/tune:")
 
 
 def _without_charts(chosen: Chosen) -> None:
     """Link to the pages that show the ticked jobs without charts here."""
     for kind, each in WORDS["elsewhere"].items():
-        if own := [run for run in chosen.others if run.kind == kind]:
+        own = [run for run in chosen.others if run.kind == kind]
+        if own:
             st.markdown(each["sentence"])
             link(each["page"], each["title"], {each["parameter"]: own[0].id})
     if any(run.kind not in WORDS["elsewhere"] for run in chosen.others):
@@ -93,10 +101,10 @@ def _without_charts(chosen: Chosen) -> None:
 def show_differences(chosen: Chosen) -> None:
     """Draw the settings that differ, and the origins of the runs."""
     runs = chosen.every
-    st.subheader(
-        "Settings that differ" if len(runs) > 1 else "Settings that differ from the defaults",
-        anchor=False,
-    )
+    differing = "Settings that differ"
+    if len(runs) == 1:
+        differing += " from the defaults"
+    st.subheader(differing, anchor=False)
     charted = chosen.charted
     ways = [link_of_run(run.config, f"the settings of {name_of(run)}") for run in charted]
     rows = different([run.config for run in charted])
@@ -112,47 +120,57 @@ def show_differences(chosen: Chosen) -> None:
 
 
 def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
-    """The settings in which the configurations differ, by label; for a single one, those that
-    differ from defaults.
+    """The settings in which several runs differ, or one from the defaults, by their labels.
 
     >>> different([RunConfig(), RunConfig(sigma=2.0)])
     {'Noise multiplier sigma': ['1.23', '2']}
     """
-    differ = lambda name: len({getattr(each, name) for each in configs}) > 1  # noqa: E731
-    names = [
-        each
-        for each in (*NAMES, "private")
-        if (each in configs[0].chosen() if len(configs) == 1 else differ(each))
-    ]
-    return {SETTINGS[name].label: [_written(name, each) for each in configs] for name in names}
+    rows = {}
+    for name in (*NAMES, "private"):
+        if len(configs) == 1:
+            differs = name in configs[0].chosen()
+        else:
+            differs = len({getattr(each, name) for each in configs}) > 1
+        if differs:
+            rows[SETTINGS[name].label] = [_written(name, each) for each in configs]
+    return rows
 
 
 def origins(runs: Sequence[Run]) -> dict[str, list[str]]:
     """The recorded origin of each run: machine, time and seed."""
-    known = [run.origin or {} for run in runs]
-    names = list(dict.fromkeys(name for each in known for name in each if name in ORIGINS))
-    rows = {"Id": [run.id for run in runs], "Submitted": [when(run.created) for run in runs]}
-    rows |= {ORIGINS[name]: [str(each.get(name, "")) for each in known] for name in names}
-    rows["Seed"] = [_seed(run) for run in runs]
-    for title, values in (("Continues", [run.parent or "" for run in runs]),
-                          ("Sweep", [run.sweep or "" for run in runs]),
-                          ("Note", [run.note for run in runs])):  # fmt: skip
-        if any(values):
-            rows[title] = values
+    names: dict[str, None] = {}  # in order
+    for run in runs:
+        names |= dict.fromkeys(run.origin or {})
+    rows: dict[str, list[str]] = {}
+    for run in runs:
+        origin = run.origin or {}
+        cells = {"Id": run.id, "Submitted": when(run.created)}
+        for name in names:
+            if name in ORIGINS:
+                cells[ORIGINS[name]] = str(origin.get(name, ""))
+        cells["Seed"] = _seed(run)
+        cells["Continues"] = run.parent or ""
+        cells["Sweep"] = run.sweep or ""
+        cells["Note"] = run.note
+        for title, text in cells.items():
+            rows.setdefault(title, []).append(text)
+    for title in ("Continues", "Sweep", "Note"):
+        if not any(rows[title]):
+            del rows[title]
     return rows
 
 
 def _seed(run: Run) -> str:
     seed = run.settings.get("seed")
-    if seed is None and run.imported:
-        return "secret, not exported"
-    return "secret" if seed is None else f"{seed}, chosen"
+    if seed is not None:
+        return f"{seed}, chosen"
+    return "secret, not exported" if run.imported else "secret"
 
 
 def _written(name: str, config: RunConfig) -> str:
-    value, setting = getattr(config, name), SETTINGS[name]
-    if not setting.is_used(config):
+    if not SETTINGS[name].is_used(config):
         return "–"
+    value = getattr(config, name)
     return "secret" if value is None else value_text(value)
 
 
@@ -160,8 +178,12 @@ def _table(
     label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Sequence[str] = ()
 ) -> str:
     """A table with a column for each run; its texts are escaped."""
-    names = [name_of(run) for run in runs]
-    names = [f"{each[:MAX_NAME_CHARS]}…" if len(each) > MAX_NAME_CHARS else each for each in names]
+    names = []
+    for run in runs:
+        name = name_of(run)
+        if len(name) > MAX_NAME_CHARS:
+            name = f"{name[:MAX_NAME_CHARS]}…"
+        names.append(name)
     body = [[*map(escape, (title, *values))] for title, values in rows.items()]
     if any(ways):
         body.append(["Load these settings", *ways])
@@ -171,27 +193,23 @@ def _table(
 def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     """Draw the front of all wanted finished runs, and the averages over seeds."""
     found = ended(store, wanted, MAX_RUNS_LOOKED_AT)
-    runs = imported(store, wanted)
-    elsewhere = (
-        f" Imported runs left out, since nobody here measured their accuracy: {runs:,}."
-        if runs
-        else ""
-    )
+    elsewhere = ""
+    left_out = imported(store, wanted)
+    if left_out:
+        elsewhere = (
+            f" Imported runs left out, since nobody here measured their accuracy: {left_out:,}."
+        )
     if not found:
         st.info(f"{NONE}{elsewhere}")
         return 0
-    left = learn(spending for each in found if (spending := spending_of(each, accountant)))
+    left = learn(filter(None, (spending_of(run, accountant) for run in found)))
     outcomes = outcomes_of(found, accountant)
     title = titled(accountant)
-    figure, alt = (
-        charts.front_figure(outcomes, title, size=chart_size()),
-        charts.front_alt(outcomes, title),
-    )
     live_chart(
-        figure,
+        charts.front_figure(outcomes, title, size=chart_size()),
         [],
         key="front_chart",
-        alt=alt,
+        alt=charts.front_alt(outcomes, title),
         title=f"Accuracy against epsilon, {title}",
         file="pareto-front",
     )
@@ -204,31 +222,33 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
 def outcomes_of(found: Sequence[Run], accountant: str) -> list[Outcome]:
     """The runs as points, without private runs whose epsilon is unknown or missing."""
     points = []
-    for each in found:
-        spending, name = spending_of(each, accountant), each.name or _words(each)
+    for run in found:
+        name = run.name or _words(run)
+        spending = spending_of(run, accountant)
         if not spending:
-            points.append(Outcome(name, each.last.accuracy, None))
-        elif cost := known_cost(spending):
-            points.append(Outcome(name, each.last.accuracy, cost.value, cost.lower, cost.kind))
+            points.append(Outcome(name, run.last.accuracy, None))
+            continue
+        cost = known_cost(spending)
+        if cost:
+            points.append(Outcome(name, run.last.accuracy, cost.value, cost.lower, cost.kind))
     return points
 
 
 def _left_out(found: Sequence[Run], outcomes: Sequence[Outcome], left: int) -> str:
-    said = []
+    """The runs that are not on the chart, as sentences after others."""
+    text = ""
     if len(found) == MAX_RUNS_LOOKED_AT:
-        said.append(f"Only the latest {MAX_RUNS_LOOKED_AT:,} finished runs are included.")
-    private = [each for each in outcomes if each.epsilon is not None]
-    if len(private) > charts.MAX_POINTS + len(charts.front(outcomes)):
-        said.append(
-            f"Beside the front, the chart shows {charts.MAX_POINTS:,} of {len(private):,} runs."
-        )
+        text += f" Only the latest {MAX_RUNS_LOOKED_AT:,} finished runs are included."
+    private = sum(each.epsilon is not None for each in outcomes)
+    if private > charts.MAX_POINTS + len(charts.front(outcomes)):
+        text += f" Beside the front, the chart shows {charts.MAX_POINTS:,} of {private:,} runs."
     if left:
-        said.append(f"{left:,} epsilon{'s' * (left > 1)} still to come.")
-    elif without := len(found) - len(outcomes):
-        said.append(
-            f"{without:,} private run{'s' * (without > 1)} without epsilon cannot be drawn."
-        )
-    return "".join(f" {each}" for each in said)
+        return text + still_to_come(left)
+    without = len(found) - len(outcomes)
+    if without:
+        plural = "s" * (without > 1)
+        text += f" {without:,} private run{plural} without epsilon cannot be drawn."
+    return text
 
 
 def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
@@ -244,50 +264,47 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
 def _seeds(found: Sequence[Run]) -> None:
     """Draw the mean and spread of each setting that several runs share."""
     groups: dict[str, list[Run]] = {}
-    for each in found:
-        groups.setdefault(json.dumps({**each.settings, "seed": None}, sort_keys=True), []).append(
-            each
-        )
-    several = [
-        (group, summary([each.last.accuracy for each in group]))
-        for group in groups.values()
-        if len(group) > 1
-    ]
-    if not several:
+    for run in found:
+        setting = json.dumps({**run.settings, "seed": None}, sort_keys=True)
+        groups.setdefault(setting, []).append(run)
+    shared = [group for group in groups.values() if len(group) > 1]
+    if not shared:
         return
+    several = [(group[0], summary([run.last.accuracy for run in group])) for group in shared]
     several.sort(key=lambda each: -each[1].mean)
     st.subheader("Averages over seeds", anchor=False)
-    rows = [
-        [escape(_words(group[0])), str(figures.runs), f"{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}",
-         f"{percent(figures.least, 2)} to {percent(figures.most, 2)}"]
-        for group, figures in several[:MAX_GROUPS]
-    ]  # fmt: skip
+    rows = []
+    for run, figures in several[:MAX_GROUPS]:
+        mean = f"{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}"
+        extremes = f"{percent(figures.least, 2)} to {percent(figures.most, 2)}"
+        rows.append([escape(_words(run)), str(figures.runs), mean, extremes])
     st.html(table("Seeds", "measured", ("Setting", "Runs", "Mean ± spread", "From, to"), rows))
     st.caption("Test accuracy, best first. The spread is the sample standard deviation.")
 
 
 def _words(each: Run) -> str:
-    if (config := request_of(each)) is None:
+    config = request_of(each)
+    if config is None:
         return unreadable(each.settings)
     return f"{described(config)}, batch {config.batch}, lr {config.lr:g}, {config.epochs:g} epochs"
 
 
 def show_classes(store: Store, runs: Sequence[Run]) -> None:
     """Draw the accuracy of each class of all runs, and the mistakes of one."""
-    tested = [
-        each for each in watched_runs(store, [run.id for run in runs]) if each.history.evaluated
-    ]
+    watched = watched_runs(store, ids_of(runs))
+    tested = [each for each in watched if each.history.evaluated]
     if not tested:
         st.info("The ticked runs have not been tested yet.")
         return
     for dataset in dict.fromkeys(each.config.dataset for each in tested):
         _compared(dataset, [each for each in tested if each.config.dataset == dataset])
+    by_id = {each.run.id: each for each in tested}
     labels = {each.run.id: f"{place}: {each.label}" for place, each in enumerate(tested, 1)}
     key = "confusion_run"
     if st.session_state.get(key) not in labels:
         assign(key, tested[-1].run.id)
-    chosen = st.selectbox("Mistakes of", list(labels), format_func=lambda run: labels[run], key=key)
-    _confusion(next(each for each in tested if each.run.id == chosen))
+    chosen = st.selectbox("Mistakes of", list(labels), format_func=labels.__getitem__, key=key)
+    _confusion(by_id[chosen])
     st.caption("All counts are on the test set. Epsilon covers only the training examples.")
 
 
@@ -299,39 +316,40 @@ def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:
     ]
     st.markdown(f"**Test accuracy of each class, {DATASETS[dataset].title}**")
     spans = []
-    for place, style in enumerate(track_styles(tracks)):
-        mark = (
-            "<span aria-hidden=true"
-            f' style="color:{style.color}">{SYMBOLS[place % len(SYMBOLS)][1]}</span>'
-        )
+    descriptions = []
+    for place, (track, style) in enumerate(zip(tracks, track_styles(tracks), strict=True)):
+        symbol = SYMBOLS[place % len(SYMBOLS)][1]
+        mark = f'<span aria-hidden=true style="color:{style.color}">{symbol}</span>'
         spans.append(f"<span>{mark} {place + 1}: {escape(style.label)}</span>")
+        descriptions.append(f"{place + 1}: {track.label}. {classes_alt(names, track.y)}")
     st.html(f'<div class="run-key">{" ".join(spans)}</div>')
-    alt = " ".join(
-        f"{place}: {track.label}. {classes_alt(names, track.y)}"
-        for place, track in enumerate(tracks, 1)
+    live_chart(
+        charts.classes_compared_figure(names, tracks, size=chart_size()),
+        [],
+        key=f"classes_{dataset}",
+        alt=" ".join(descriptions),
+        **picture("Test accuracy of each class", watched),
     )
-    words = picture("Test accuracy of each class", watched)
-    figure = charts.classes_compared_figure(names, tracks, size=chart_size())
-    live_chart(figure, [], key=f"classes_{dataset}", alt=alt, **words)
 
 
 def _confusion(watched: RunRecord) -> None:
-    finished, names = watched.history.finished, DATASETS[watched.config.dataset].classes
+    finished = watched.history.finished
     if finished is None or finished.confusion is None:
         st.info(
             "This run has no table of mistakes. Runs get it when they finish; runs of older"
             " versions have none."
         )
         return
+    names = DATASETS[watched.config.dataset].classes
     counts = finished.confusion
-    figure, alt = (
+    live_chart(
         charts.confusion_figure(names, counts, size=chart_size()),
-        charts.confusion_alt(names, counts),
+        [],
+        key="confusion_chart",
+        alt=charts.confusion_alt(names, counts),
+        **picture("Test examples by class and answer", [watched]),
     )
-    words = picture("Test examples by class and answer", [watched])
-    live_chart(figure, [], key="confusion_chart", alt=alt, **words)
-    columns = {
-        "is": names,
-        **{f"answered {name}": [row[i] for row in counts] for i, name in enumerate(names)},
-    }
+    columns: dict[str, list[Any]] = {"is": list(names)}
+    for i, name in enumerate(names):
+        columns[f"answered {name}"] = [row[i] for row in counts]
     numbers_table("The numbers in the table above", "confusion_numbers", lambda: columns)

@@ -11,7 +11,7 @@ from dpcore.runs.history import History, RunRecord
 from dpcore.runs.record import body_of, row_of, run_of
 from pages.parts.components.elements import runs_table
 from pages.parts.results.costs import drawn_until_known, learn, spending_of
-from pages.parts.runs.listing import WORDS, columns_of, order_shown, row
+from pages.parts.runs.listing import WORDS, columns_of, ids_of, order_shown, row
 from pages.parts.train.live import run_key
 from pages.parts.train.run_charts import large_charts, run_figures
 
@@ -26,13 +26,18 @@ def examples() -> tuple[RunRecord, ...]:
 
 
 def _read(name: str, file: str) -> RunRecord:
-    found = read_run((Path(__file__).parent / "examples" / file).read_bytes())
-    columns = (
-        row_of(file.removesuffix(".json"), found.config, name, planned=found.plan) | found.columns
-    )
-    columns |= {"name": name, "origin": None, "cancelling": False, "sequence": len(found.events)}
-    run = run_of(columns | {"body": body_of(found.events[-1])})
-    return RunRecord(run, History().followed_by(found.events), name)
+    path = Path(__file__).parent / "examples" / file
+    found = read_run(path.read_bytes())
+    columns = {
+        **row_of(path.stem, found.config, name, planned=found.plan),
+        **found.columns,
+        "name": name,
+        "origin": None,
+        "cancelling": False,
+        "sequence": len(found.events),
+        "body": body_of(found.events[-1]),
+    }
+    return RunRecord(run_of(columns), History().followed_by(found.events), name)
 
 
 def show_examples() -> None:
@@ -46,8 +51,8 @@ def show_examples() -> None:
 
 def _table() -> int:
     runs = [each.run for each in examples()]
-    left = learn(filter(None, (spending_of(run) for run in runs)))
-    ticking = {"ticked": [run.id for run in runs], "most": 0, "full": EXAMPLE, "heard": 0}
+    left = learn(filter(None, map(spending_of, runs)))
+    ticking = {"ticked": ids_of(runs), "most": 0, "full": EXAMPLE, "heard": 0}
     rows = [row(run, None, "", best=run.id == "private") for run in runs]
     columns = [each | {"sorts": False} for each in columns_of(runs, order_shown())]
     runs_table(columns, rows, key="runs_examples", ticking=ticking)

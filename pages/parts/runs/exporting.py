@@ -22,13 +22,17 @@ from pages.parts.visitors import current_user
 
 MAX_MEGABYTES = MAX_BYTES // 2**20  # of an imported file
 GIVEN = "import_file"
+CAUTION = (
+    "The app executes nothing in the file. It cannot check the measurements, so the run is marked"
+    " as imported."
+)
 ONE = "This format holds one run. Choose one run."
 
 
 def export_box(store: Store, runs: Sequence[str]) -> None:
     """Draw the export of the runs, shut until it is opened."""
-    box = st.expander("Export these runs" if len(runs) > 1 else "Export this run", icon=":material/download:",
-                      key="export_box", on_change="rerun")  # fmt: skip
+    title = "Export these runs" if len(runs) > 1 else "Export this run"
+    box = st.expander(title, icon=":material/download:", key="export_box", on_change="rerun")
     if box.open:
         with box:
             _exports(store, runs)
@@ -39,11 +43,14 @@ def import_box(store: Store) -> None:
     box = st.expander("Import a run", icon=":material/upload:", key="import_box", on_change="rerun")
     if box.open:
         box.file_uploader(
-            "A run exported as JSON", type="json", key=GIVEN, max_upload_size=MAX_MEGABYTES, on_change=_import,
+            "A run exported as JSON",
+            type="json",
+            key=GIVEN,
+            max_upload_size=MAX_MEGABYTES,
+            on_change=_import,
             args=(store,),
-            help="The app executes nothing in the file. It cannot check the measurements, so the run is marked as "
-            "imported.",
-        )  # fmt: skip
+            help=CAUTION,
+        )
 
 
 def _exports(store: Store, runs: Sequence[str]) -> None:
@@ -87,7 +94,8 @@ def _import(store: Store) -> None:
     if given is None:
         return
     with problems_said():
-        if not may_start(user := current_user()):
+        user = current_user()
+        if not may_start(user):
             raise ValueError(NOBODY)
         try:
             imported = read_run(given.getvalue())

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -47,9 +47,11 @@ from pages.parts.visitors import current_user
 WORDS = words_in(Path(__file__).with_name("words.toml"))
 MAX_FIND_CHARS = 200
 ALL = ""
-ANY, BOUNDS = "any", ("any", "1", "2", "4", "8")  # epsilons that the best run may have at most
+ANY = "any"
+BOUNDS = (ANY, "1", "2", "4", "8")  # epsilons that the best run may have at most
 STAR = "★"
-SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # "-" means descending
+SORT = Remembered("sort", "-started")  # "-" means descending
+FIRST = Remembered("first", "0")  # number of the first row shown, counted from 0
 KNOWN = (*run_table.ORDERS, "epsilon")
 OTHERS = "runs_not_charted"  # ids of the ticked runs without a chart
 HEARD = "runs_ticked_last"  # number of the last tick that counted
@@ -64,9 +66,11 @@ READING = (
 LATER = "once it has ended"  # in place of an epsilon that takes long to compute
 NOTHING = "No run matches. Remove a filter to see the others."
 FULL = f"You can compare {MAX_RUNS} runs at once. Untick one first."
-MODELS, COLUMNS = WORDS["models"], WORDS["columns"]
+MODELS = WORDS["models"]
+COLUMNS = WORDS["columns"]
 OTHER_JOBS = {PERTURBATION.name: "comparison", AUDIT.name: "audit"}
-ONE_RUN, BEST_OF = "Epsilon as one run", COLUMNS["best"]["title"]
+ONE_RUN = "Epsilon as one run"
+BEST_OF = COLUMNS["best"]["title"]
 
 
 def wanted_runs(store: Store) -> Wanted:
@@ -77,20 +81,23 @@ def wanted_runs(store: Store) -> Wanted:
     pills = st.container()
     tag = _one_of("Tag", "tag", run_table.tags_of(store), str)
     sweeps = run_table.sweeps_of(store)
-    sweep = _one_of("Sweep", "sweep", list(sweeps), lambda each: sweeps[each])
+    sweep = _one_of("Sweep", "sweep", list(sweeps), sweeps.__getitem__)
     owner = _one_of("Owner", "owner", run_table.owners_of(store), owner_told)
     wanted = Wanted(text, (), tag, sweep, owner)
     counts = run_table.counted(store, "status", wanted)
-    title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
-    return replace(
-        wanted,
-        statuses=several(pills, "Status", [each.value for each in Status], "status", (), title),
-    )
+
+    def title(status: str) -> str:
+        return f"{status} {counts.get(status, 0):,}"
+
+    every = [each.value for each in Status]
+    return replace(wanted, statuses=several(pills, "Status", every, "status", (), title))
 
 
 def owner_told(owner: str) -> str:
     """The owner of a run: "you" or a part of the id; empty with a single user."""
-    return "you" if owner and owner == current_user().owner else owner[:6]
+    if owner and owner == current_user().owner:
+        return "you"
+    return owner[:6]
 
 
 def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], str]) -> str:
@@ -102,8 +109,13 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
         st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
     wanted = page_text(key, ALL)
     assign(key, wanted if wanted in options else ALL)  # its last run may be gone
-    titles = {ALL: "all", **{each: said(each) for each in options}}
-    shown = lambda each: titles.get(each, "") or verbatim(each)  # noqa: E731
+    titles = {ALL: "all"}
+    for each in options:
+        titles[each] = said(each)
+
+    def shown(option: str) -> str:
+        return titles.get(option, "") or verbatim(option)
+
     chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
     write_ids(key, [chosen] if chosen else [], [])
     keep(key, chosen)
@@ -119,8 +131,10 @@ class Order(NamedTuple):
 
 def order_shown() -> Order:
     """The chosen order of the table, or else the newest runs first."""
-    by = SORT.value.removeprefix("-")
-    return Order(by, SORT.value.startswith("-")) if by in KNOWN else Order(SORT.default[1:], True)
+    chosen = SORT.value
+    if chosen.removeprefix("-") not in KNOWN:
+        chosen = SORT.default
+    return Order(chosen.removeprefix("-"), chosen.startswith("-"))
 
 
 def show_from(first: int) -> None:
@@ -139,12 +153,18 @@ class Chosen(NamedTuple):
         return [*self.charted, *self.others]
 
 
+def ids_of(runs: Sequence[Run]) -> list[str]:
+    return [run.id for run in runs]
+
+
 def chosen_runs(store: Store) -> Chosen:
     """The ticked runs as they are now; unknown ones in the address are reported."""
-    run_picker.settle(known := run_picker.known_runs(store))
+    known = run_picker.known_runs(store)
+    run_picker.settle(known)
     others = runs_of(store, st.session_state.get(OTHERS, []))
-    st.session_state[OTHERS] = [run.id for run in others]  # without deleted ones
-    return Chosen([known[run] for run in run_picker.shown_runs()], others)
+    st.session_state[OTHERS] = ids_of(others)  # without deleted ones
+    charted = [known[run] for run in run_picker.shown_runs()]
+    return Chosen(charted, others)
 
 
 def ticked_now(store: Store) -> Chosen:
@@ -164,8 +184,13 @@ def take_ticks(store: Store) -> None:
 
 
 def tick_only(runs: Sequence[Run]) -> None:
-    run_picker.show([run.id for run in runs if run_picker.can_be_charted(run)])
-    st.session_state[OTHERS] = [run.id for run in runs if not run_picker.can_be_charted(run)]
+    charted = []
+    others = []
+    for run in runs:
+        kind = charted if run_picker.can_be_charted(run) else others
+        kind.append(run.id)
+    run_picker.show(charted)
+    st.session_state[OTHERS] = others
 
 
 def bound_on_epsilon() -> float:
@@ -175,13 +200,12 @@ def bound_on_epsilon() -> float:
 
 
 def listing(store: Store, wanted: Wanted, ticked: Sequence[str], bound: float) -> None:
-    """Draw the best runs and the table; active runs keep up, and epsilons come as they are
-    computed.
-    """
+    """Draw the best runs and the table, again and again until all epsilons are known."""
     drawn_until_known(LEFT, _drawn, store, wanted, tuple(ticked), bound)
 
 
 def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) -> int:
+    """Draw the best runs and a page of the table; return the number of unknown epsilons."""
     now = (*run_picker.shown_runs(), *st.session_state.get(OTHERS, []))
     if now != ticked or st.session_state.pop(CHANGED, False):  # the page is out of date
         st.rerun()
@@ -190,112 +214,162 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     if not total:
         st.info(NOTHING)
         return left
-    finished = run_table.ended(store, wanted, MAX_RUNS_JUDGED)
-    best, coming = _best(finished, bound)
-    among = f", among the latest {MAX_RUNS_JUDGED} runs" if len(finished) == MAX_RUNS_JUDGED else ""
-    st.header(f"{said_of_best(best, bound)}{among}", anchor=False)
-    tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
-    starts = {run.id: start_of(store, run.id) for run in runs if run.position}
-    stars = {each.id for each, _ in best.values()}
+    best, coming = _draw_best(store, wanted, bound)
     price = _price(runs_of(store, ticked))
-    rows = [
-        row(run, tests.get(run.id), starts.get(run.id, ""), best=run.id in stars) for run in runs
-    ]
-    for each in filter(lambda each: each.id in ticked and price, rows):
-        each.cells["best"] = price
+    rows = table_rows(
+        runs,
+        tests=store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)]),
+        starts={run.id: start_of(store, run.id) for run in runs if run.position},
+        best=best,
+        prices=dict.fromkeys(ticked, price) if price else {},
+    )
     ticking = {
         "ticked": ticked,
         "most": MAX_RUNS,
         "full": FULL,
         "heard": st.session_state.get(HEARD, 0),
     }
-    changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
-    calls = {"ticked": partial(take_ticks, store), "sorted": _sort, "changed": changed}
-    runs_table(columns_of(runs, order, best=bool(price)), rows, key=KEY, ticking=ticking, **calls)
+    runs_table(
+        columns_of(runs, order, best=bool(price)),
+        rows,
+        key=KEY,
+        ticking=ticking,
+        ticked=partial(take_ticks, store),
+        sorted=_sort,
+        changed=_note_change,
+    )
     _turning(total, left, run_table.counted(store, "kind", wanted))
     if price:
         st.caption(WORDS["together"])
     return left + coming
 
 
+def _note_change() -> None:
+    st.session_state[CHANGED] = True
+
+
+def _draw_best(store: Store, wanted: Wanted, bound: float) -> tuple[set[str], int]:
+    """Draw the best runs; return their ids and the number of epsilons that may change them."""
+    finished = run_table.ended(store, wanted, MAX_RUNS_JUDGED)
+    best, coming = _best(finished, bound)
+    among = ""
+    if len(finished) == MAX_RUNS_JUDGED:
+        among = f", among the latest {MAX_RUNS_JUDGED} runs"
+    st.header(f"{said_of_best(best, bound)}{among}", anchor=False)
+    return {run.id for run, _ in best.values()}, coming
+
+
+def table_rows(
+    runs: Sequence[Run],
+    *,
+    tests: Mapping[str, Evaluated],
+    starts: Mapping[str, str],
+    best: Collection[str],
+    prices: Mapping[str, str],
+) -> list[Row]:
+    """Rows of the table: `best` are ids of runs, and the mappings are by them.
+
+    A price is the epsilon of all ticked runs together, shown at each of them.
+    """
+    rows = []
+    for run in runs:
+        made = row(run, tests.get(run.id), starts.get(run.id, ""), best=run.id in best)
+        if run.id in prices:
+            made.cells["best"] = prices[run.id]
+        rows.append(made)
+    return rows
+
+
 def _price(ticked: Sequence[Run]) -> str:
     """The epsilon of the ticked runs together; "" unless several private ones have ended."""
-    if len(ticked) < 2 or any(
-        run.active or run.kind != TRAINING.name or not can_be_read(run) for run in ticked
-    ):
+    if len(ticked) < 2:
         return ""
+    for run in ticked:
+        if run.active or run.kind != TRAINING.name or not can_be_read(run):
+            return ""
     cost = costs.cost_of_choosing(ticked, min(run.config.delta for run in ticked))
     return marked(cost.value, cost.kind) if cost else ""
 
 
 def _best(finished: Sequence[Run], bound: float) -> tuple[dict[str, tuple[Run, Reading]], int]:
-    """The best private run of each data set with a finite epsilon up to the bound, and the epsilons
-    to come.
+    """The best private run of each data set with a finite epsilon up to the bound.
+
+    The number is that of the epsilons still to come.
     """
-    private = [(each, spending) for each in finished if (spending := spending_of(each))]
+    private: list[tuple[Run, Spending]] = []
+    for run in finished:
+        spending = spending_of(run)
+        if spending:
+            private.append((run, spending))
     left = learn(spending for _, spending in private)
     best: dict[str, tuple[Run, Reading]] = {}
-    for each, spending in private:
-        cost, data = known_cost(spending), each.settings.get("dataset", "")
-        within = cost and math.isfinite(cost.value) and cost.value <= bound
-        if (
-            cost
-            and within
-            and (data not in best or each.last.accuracy > best[data][0].last.accuracy)
-        ):
-            best[data] = each, cost
+    for run, spending in private:
+        cost = known_cost(spending)
+        if cost is None or not math.isfinite(cost.value) or cost.value > bound:
+            continue
+        data = run.settings.get("dataset", "")
+        if data not in best or run.last.accuracy > best[data][0].last.accuracy:
+            best[data] = run, cost
     return best, left
 
 
 def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
     """The answer to the page's question, one part for each data set."""
+    if not best and math.isinf(bound):
+        return "No private run has finished"
     if not best:
-        return (
-            "No private run has finished"
-            if math.isinf(bound)
-            else f"No private run has epsilon {bound:g} or less"
-        )
-    parts = [
-        f"{percent(each.last.accuracy)} on {_title(data)} at epsilon"
-        f" {marked(cost.value, cost.kind)}"
-        for data, (each, cost) in best.items()
-    ]
+        return f"No private run has epsilon {bound:g} or less"
+    parts = []
+    for data, (run, cost) in best.items():
+        accuracy = percent(run.last.accuracy)
+        parts.append(f"{accuracy} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}")
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
 
 
 def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) -> Row:
-    """A run as it stands now, with its latest test; `starts` says when a queued one should begin."""
+    """A run as it stands now, with its latest test; `starts` says when a queued one will begin."""
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
+    measured = ""
+    if accuracy is not None:
+        measured = percent(accuracy)
+        if best:
+            measured = f"{STAR} {measured}"
     took = ""
     if run.started is not None and not isinstance(run.last, Preparing):
-        took = duration(max((run.ended or time.time()) - run.started, 0))
-    shown = "" if accuracy is None else f"{f'{STAR} ' * best}{percent(accuracy)}"
-    cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
-    cells |= {
+        until = run.ended or time.time()
+        took = duration(max(until - run.started, 0))
+    cells = {
+        "name": name_of(run),
+        "status": status_of(run),
+        **_settings(run),
+        "accuracy": measured,
         "epsilon": _epsilon(run),
         "duration": took,
         "tags": ", ".join(run.tags),
         "owner": owner_told(run.owner),
     }
-    return Row(
-        run.id, cells, run.sequence, state_of(run, steps_of(run), starts) if run.active else None
-    )
+    state = state_of(run, steps_of(run), starts) if run.active else None
+    return Row(run.id, cells, run.sequence, state)
 
 
 def _settings(run: Run) -> dict[str, str]:
     """The settings that have a column, as stored, since another version may have others."""
     stored = run.settings
-    model, optimizer = str(stored.get("model", "")), stored.get("optimizer", "")
+    model = str(stored.get("model", ""))
     cells = {
         "dataset": _title(str(stored.get("dataset", ""))),
         "model": MODELS.get(model, model.capitalize()),
     }
     if run.kind not in (TRAINING.name, AUDIT.name):
         return cells
+    optimizer = stored.get("optimizer", "")
     cells["optimizer"] = OPTIMIZERS[optimizer].title if optimizer in OPTIMIZERS else str(optimizer)
     for name in ("sigma", "batch", "epochs"):
-        cells[name] = "" if stored.get(name) is None else value_text(stored[name])
-    return cells if stored.get("private", True) else cells | {"sigma": "no privacy"}
+        value = stored.get(name)
+        cells[name] = "" if value is None else value_text(value)
+    if not stored.get("private", True):
+        cells["sigma"] = "no privacy"
+    return cells
 
 
 def _title(dataset: str) -> str:
@@ -307,72 +381,95 @@ def _epsilon(run: Run) -> str:
     spending = spending_of(run)
     if spending is None:
         return ""
-    if cost := known_cost(spending):
+    cost = known_cost(spending)
+    if cost:
         return marked(cost.value, cost.kind, cost.lower)
     return LATER if told_later(spending) else ""
 
 
 def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
-    """The runs on this page of the table, the number of all wanted ones, and the number of unknown
-    epsilons.
-    """
+    """The runs on this page of the table, the number of all, and that of unknown epsilons."""
     if order.by == "epsilon":
         return _by_epsilon(store, wanted, order)
-    ask = lambda: run_table.found(
-        store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset()
-    )  # noqa: E731
-    runs, total = ask()
+    runs, total = _found(store, wanted, order)
     if not runs and total:  # there are fewer now
         show_from(0)
-        runs, total = ask()
-    return runs, total, learn(filter(None, (spending_of(run) for run in runs)))
+        runs, total = _found(store, wanted, order)
+    return runs, total, learn(filter(None, map(spending_of, runs)))
+
+
+def _found(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int]:
+    return run_table.found(
+        store,
+        wanted,
+        order.by,
+        descending=order.descending,
+        limit=AT_ONCE,
+        offset=_offset(),
+    )
 
 
 def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
-    """Price all runs and sort them, since epsilon is no column of the store; runs without epsilon
-    come last.
+    """Price all runs and sort them, since epsilon is no column of the store.
+
+    Runs without epsilon come last.
     """
     listed = run_table.priced(store, wanted)
-    asked = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
-    left = learn(asked.values())
-    prices = {run: cost.value for run, each in asked.items() if (cost := known_cost(each))}
+    spendings = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
+    left = learn(spendings.values())
+    prices: dict[str, float] = {}
+    for run, spending in spendings.items():
+        cost = known_cost(spending)
+        if cost:
+            prices[run] = cost.value
     way = -1 if order.descending else 1
     # Among equals the newest first if the order descends.
     ids = [each.id for each in listed][::-way]
     ids.sort(key=lambda run: (run not in prices, way * prices.get(run, 0.0)))
-    first = min(_offset(), max(len(ids) - 1, 0) // AT_ONCE * AT_ONCE)
+    last_page = max(len(ids) - 1, 0) // AT_ONCE * AT_ONCE
+    first = min(_offset(), last_page)
     return runs_of(store, ids[first : first + AT_ONCE]), len(ids), left
 
 
 def _offset() -> int:
     text = FIRST.value
-    return int(text) // AT_ONCE * AT_ONCE if text.isdecimal() and len(text) < 10 else 0
+    if not text.isdecimal() or len(text) >= 10:
+        return 0
+    return int(text) // AT_ONCE * AT_ONCE
 
 
 def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list[dict[str, object]]:
-    empty = {
-        "best": not best,
-        "tags": not any(run.tags for run in runs),
-        "owner": not any(run.owner for run in runs),
+    """The columns that have something to show; `best` is that of the epsilon of choosing."""
+    shown = {
+        "best": best,
+        "tags": any(run.tags for run in runs),
+        "owner": any(run.owner for run in runs),
     }
     columns = []
-    for name in (name for name in COLUMNS if not empty.get(name)):
-        way = ("descending" if order.descending else "ascending") if order.by == name else ""
-        title = {"title": ONE_RUN} if best and name == "epsilon" else {}
-        columns.append({"id": name, **COLUMNS[name], **title, "sorted": way})
+    for name, words in COLUMNS.items():
+        if not shown.get(name, True):
+            continue
+        column = {"id": name, **words, "sorted": ""}
+        if order.by == name:
+            column["sorted"] = "descending" if order.descending else "ascending"
+        if best and name == "epsilon":
+            column["title"] = ONE_RUN
+        columns.append(column)
     return columns
 
 
 @uninterrupted
 def _sort() -> None:
     """Sort the table from its first run on; a second click reverses the order."""
-    asked, before = text_sent(KEY, "sorted"), order_shown()
-    if asked in COLUMNS and COLUMNS[asked]["sorts"]:
-        descending = (
-            not before.descending if before.by == asked else "number" in COLUMNS[asked]["kind"]
-        )
-        SORT.set(f"{'-' if descending else ''}{asked}")
-        show_from(0)
+    asked = text_sent(KEY, "sorted")
+    before = order_shown()
+    if asked not in COLUMNS or not COLUMNS[asked]["sorts"]:
+        return
+    descending = "number" in COLUMNS[asked]["kind"]
+    if before.by == asked:
+        descending = not before.descending
+    SORT.set(f"-{asked}" if descending else asked)
+    show_from(0)
 
 
 def _turning(total: int, left: int, kinds: Mapping[str, int]) -> None:
@@ -380,23 +477,31 @@ def _turning(total: int, left: int, kinds: Mapping[str, int]) -> None:
     first = _offset()
     last = min(first + AT_ONCE, total)
     row = st.container(horizontal=True, vertical_alignment="center")
-    pages = math.ceil(total / AT_ONCE)
-    others = [
-        f"{kinds[kind]:,} {noun}{'s' * (kinds[kind] > 1)}"
-        for kind, noun in OTHER_JOBS.items()
-        if kind in kinds
-    ]
-    among = f", {' and '.join(others)} among them" if others else ""
-    coming = f" {left:,} epsilon{'s' * (left > 1)} still to come." if left else ""
-    row.caption(f"Runs {first + 1:,} to {last:,} of {total:,}{among}.{coming} {READING}")
-    if pages > 1:
-        row.button(
-            "Previous",
-            key="runs_before",
-            on_click=show_from,
-            args=(first - AT_ONCE,),
-            disabled=first == 0,
-        )
-        row.button(
-            "Next", key="runs_after", on_click=show_from, args=(last,), disabled=last >= total
-        )
+    row.caption(
+        f"Runs {first + 1:,} to {last:,} of {total:,}{_others_among(kinds)}."
+        f"{still_to_come(left)} {READING}"
+    )
+    if total <= AT_ONCE:
+        return
+    row.button(
+        "Previous",
+        key="runs_before",
+        on_click=show_from,
+        args=(first - AT_ONCE,),
+        disabled=first == 0,
+    )
+    row.button("Next", key="runs_after", on_click=show_from, args=(last,), disabled=last >= total)
+
+
+def _others_among(kinds: Mapping[str, int]) -> str:
+    """The number of other jobs in the table, as the end of a sentence."""
+    counts = []
+    for kind, noun in OTHER_JOBS.items():
+        if kind in kinds:
+            counts.append(f"{kinds[kind]:,} {noun}{'s' * (kinds[kind] > 1)}")
+    return f", {' and '.join(counts)} among them" if counts else ""
+
+
+def still_to_come(epsilons: int) -> str:
+    """The number of epsilons that are still unknown, as a sentence after others."""
+    return f" {epsilons:,} epsilon{'s' * (epsilons > 1)} still to come." if epsilons else ""

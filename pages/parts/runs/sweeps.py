@@ -1,6 +1,6 @@
 """Sweeps: the form that queues a grid of runs, and the results of one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -34,12 +34,18 @@ from pages.parts.train.form import form_of
 from pages.parts.train.run_labels import NAMES
 from pages.parts.visitors import may_change
 
-# The latter if the Lab's cannot be trained.
-LAB, USUAL = "the settings in the Lab", "default settings"
+LAB = "the settings in the Lab"
+USUAL = "default settings"  # if the Lab's cannot be trained
 NONE = "none"
-BASE, SEEDS, NAME = "sweep_base", "sweep_seeds", "sweep_name"  # keys of the form's fields
-FIRST, SECOND = "sweep_first", "sweep_second"
-VALUES, VALUES_SECOND = "sweep_values", "sweep_values_second"  # before the name of a setting
+# Keys of the form's fields.
+BASE = "sweep_base"
+SEEDS = "sweep_seeds"
+NAME = "sweep_name"
+FIRST = "sweep_first"
+SECOND = "sweep_second"
+# Before the name of a setting.
+VALUES = "sweep_values"
+VALUES_SECOND = "sweep_values_second"
 ONE_EACH = "With one run each, chance can look like an effect of the setting. Train 3 or more."
 MAX_SEEDS = 20
 MAX_SWEEP_CHARS = 40  # of a name; the values follow it
@@ -67,92 +73,111 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
         if seeds == 1:
             st.warning(ONE_EACH)
         try:
-            configs = sweeps.sweep_of(
-                base, {name: sweeps.values_of(name, text) for name, text in axes.items()}, seeds
-            )
+            configs = _configs(base, axes, seeds)
         except ValueError as error:
             if all(axes.values()):
                 st.error(str(error))
             configs = []
         st.text_input("Name", "Sweep", key=NAME, max_chars=MAX_SWEEP_CHARS)
         st.button(
-            f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
-            disabled=not configs, on_click=_start_shown, args=(store, chosen.charted), width="stretch",
-        )  # fmt: skip
+            f"Queue {len(configs)} runs" if configs else "Queue the runs",
+            key="sweep_start",
+            type="primary",
+            disabled=not configs,
+            on_click=_start_shown,
+            args=(store, chosen.charted),
+            width="stretch",
+        )
         st.caption(
             f"At most {MAX_RUNS} runs. Each has its own epsilon; the results also show the epsilon"
             " of all."
         )
 
 
+def _configs(base: RunConfig, axes: Mapping[str, str], seeds: int) -> list[RunConfig]:
+    """The runs of the sweep over these lists of values, by setting; ValueError if one is wrong."""
+    values = {name: sweeps.values_of(name, text) for name, text in axes.items()}
+    return sweeps.sweep_of(base, values, seeds)
+
+
 def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
-    """Draw the choice of the settings that all runs share: a ticked run's, or those that the Lab
-    shows.
-    """
+    """Draw the choice of the settings that all runs share: a ticked run's, or the Lab's."""
     options = _bases(store, runs)
-    titles = {each: each for each in options} | {run.id: name_of(run) for run in runs}
+    names = {run.id: name_of(run) for run in runs}
     if st.session_state.get(BASE) not in options:
         assign(BASE, next(reversed(options)))
-    base = st.selectbox(
-        "Start from", list(options), format_func=lambda each: titles[each], key=BASE
+    chosen = st.selectbox(
+        "Start from", list(options), format_func=lambda each: names.get(each) or each, key=BASE
     )
-    st.caption(
-        f"{described(options[base])}, batch {options[base].batch},"
-        f" {epochs_of(options[base].epochs)}."
-    )
-    return options[base]
+    base = options[chosen]
+    st.caption(f"{described(base)}, batch {base.batch}, {epochs_of(base.epochs)}.")
+    return base
 
 
 def _bases(store: Store, runs: Sequence[Run]) -> dict[str, RunConfig]:
-    """What a sweep can start from: the settings in the Lab, and those of the ticked runs by their
-    ids.
-    """
-    shown = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True).configs
-    usual, config = (LAB, shown[0]) if shown else (USUAL, RunConfig())
-    return {usual: config, **{run.id: run.config for run in runs}}
+    """The settings that a sweep can start from: the Lab's, and the ticked runs' by their ids."""
+    form = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True)
+    bases = {LAB: form.configs[0]} if form.configs else {USUAL: RunConfig()}
+    for run in runs:
+        bases[run.id] = run.config
+    return bases
 
 
 def _axes() -> dict[str, str]:
-    """Draw the choice of the settings and the lists of their values; name -> list, or "" without
-    one.
-    """
-    names = [*NAMES, *(name for name in sweeps.swept_settings() if name not in NAMES)]
-    names = [name for name in names if name in sweeps.swept_settings()]
-    titled = lambda name: SETTINGS[name].label if name in SETTINGS else name  # noqa: E731
+    """Draw the settings and the lists of their values; name -> list, or "" without one."""
+    swept = sweeps.swept_settings()
+    # Those of the training page first.
+    names = [name for name in NAMES if name in swept]
+    names += [name for name in swept if name not in NAMES]
     first = st.selectbox(
-        "Setting", names, index=names.index("sigma"), format_func=titled, key=FIRST
+        "Setting", names, index=names.index("sigma"), format_func=_titled, key=FIRST
     )
-    axes = {first: _listed(first, VALUES, "0.7, 1, 1.4, 2" if first == "sigma" else "")}
-    second = st.selectbox("Second setting", [NONE, *(name for name in names if name != first)], format_func=titled,
-                          key=SECOND)  # fmt: skip
+    usual = "0.7, 1, 1.4, 2" if first == "sigma" else ""
+    axes = {first: _listed(first, VALUES, usual)}
+    others = [NONE, *(name for name in names if name != first)]
+    second = st.selectbox("Second setting", others, format_func=_titled, key=SECOND)
     if second != NONE:
         axes[second] = _listed(second, VALUES_SECOND, "")
     return axes
 
 
+def _titled(name: str) -> str:
+    return SETTINGS[name].label if name in SETTINGS else name
+
+
 def _listed(name: str, key: str, usual: str) -> str:
     setting = SETTINGS[name]
     choices = getattr(setting, "choices", ())
-    said = ", ".join(map(str, choices)) if choices else setting.range
-    text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=sweeps.MAX_CHARACTERS,
-                         placeholder="separated by commas", help=f"Possible: {said}")  # fmt: skip
+    possible = ", ".join(map(str, choices)) if choices else setting.range
+    text = st.text_input(
+        f"Values of {setting.label}",
+        usual,
+        key=f"{key}_{name}",
+        max_chars=sweeps.MAX_CHARACTERS,
+        placeholder="separated by commas",
+        help=f"Possible: {possible}",
+    )
     return text.strip()
 
 
 @uninterrupted
 def _start_shown(store: Store, runs: Sequence[Run]) -> None:
-    """Queue the sweep that the form shows when its button is pressed; where it shows none, the page
-    says why.
+    """Queue the sweep that the form shows when its button is pressed.
+
+    Where it shows none, the page says why.
     """
     texts_on_screen()
     session = st.session_state
-    axes = {session[FIRST]: session.get(f"{VALUES}_{session[FIRST]}", "")}
-    if session[SECOND] != NONE:
-        axes[session[SECOND]] = session.get(f"{VALUES_SECOND}_{session[SECOND]}", "")
+    first = session[FIRST]
+    second = session[SECOND]
+    axes = {first: session.get(f"{VALUES}_{first}", "").strip()}
+    if second != NONE:
+        axes[second] = session.get(f"{VALUES_SECOND}_{second}", "").strip()
     base = _bases(store, runs).get(session[BASE])
+    if base is None:
+        return
     try:
-        values = {name: sweeps.values_of(name, text.strip()) for name, text in axes.items()}
-        configs = sweeps.sweep_of(base, values, int(session[SEEDS])) if base else []
+        configs = _configs(base, axes, int(session[SEEDS]))
     except ValueError:
         return
     if configs:
@@ -162,13 +187,12 @@ def _start_shown(store: Store, runs: Sequence[Run]) -> None:
 @uninterrupted
 def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str) -> None:
     """Queue the sweep and show it, unless this session already has all of its runs under way."""
+
+    def names(every: Sequence[RunConfig]) -> list[str]:
+        return [run for _, run in sweeps.named_runs(every, axes, name)]
+
     sweep = store.new_id()
-    if start(
-        store,
-        configs,
-        lambda every: [run for _, run in sweeps.named_runs(every, axes, name)],
-        sweep,
-    ):
+    if start(store, configs, names, sweep):
         put("sweep", sweep, "")
         put("show", "sweep", "progress")
 
@@ -186,14 +210,17 @@ def _sweep(store: Store, name: str) -> int:
     if sweep is None:
         st.info("This version of the program cannot read the runs of this sweep.")
         return 0
-    left = learn(spending for run in sweep.runs if (spending := spending_of(run)))
+    left = learn(filter(None, map(spending_of, sweep.runs)))
     active = [run for run in sweep.runs if run.active]
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
-    if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
-        others = (Store.cancel, store, mine)
+    mine = [run.id for run in active if may_change(run) and not run.cancelling]
+    if mine:
         row.button(
-            f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=each_of, args=others
+            f"Cancel the other {len(mine)}",
+            key="sweep_cancel",
+            on_click=each_of,
+            args=(Store.cancel, store, mine),
         )
     _chart(sweep)
     price = costs.cost_of_choosing(sweep.charged_runs, _delta(sweep))
@@ -204,27 +231,28 @@ def _sweep(store: Store, name: str) -> int:
 
 def _chart(sweep: Sweep) -> None:
     cells = [Cell(point.values, point.accuracies) for point in sweep.points]
-    labels = [SETTINGS[name].label for name in sweep.axes]
+    labels = _labels(sweep)
     if len(labels) > 2:
         st.info(WIDE)
         return
     if not labels or not any(each.accuracies for each in cells):
         return
-    one, size = len(labels) == 1, chart_size()
-    figure = (
-        sweep_line(cells, labels[0], size=size)
-        if one
-        else sweep_map(cells, (labels[0], labels[1]), size=size)
-    )
-    title = f"Test accuracy over {' and '.join(labels)}"
+    if len(labels) == 1:
+        figure = sweep_line(cells, labels[0], size=chart_size())
+    else:
+        figure = sweep_map(cells, (labels[0], labels[1]), size=chart_size())
     live_chart(
         figure,
         [],
         key="sweep_chart",
         alt=sweep_alt(cells, labels),
-        title=title,
+        title=f"Test accuracy over {' and '.join(labels)}",
         file=f"sweep-{sweep.id}",
     )
+
+
+def _labels(sweep: Sweep) -> list[str]:
+    return [SETTINGS[name].label for name in sweep.axes]
 
 
 def _delta(sweep: Sweep) -> float:
@@ -232,36 +260,26 @@ def _delta(sweep: Sweep) -> float:
 
 
 def _table(sweep: Sweep, price: Reading | None) -> str:
-    """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one
-    and of choosing.
-    """
-    heads = [
-        *(SETTINGS[name].label for name in sweep.axes),
-        "Finished",
-        "Accuracy",
-        ONE_RUN,
-        BEST_OF,
-    ]
+    """A row for each point of the grid: its runs, their accuracy, and both epsilons."""
+    heads = [*_labels(sweep), "Finished", "Accuracy", ONE_RUN, BEST_OF]
     best = "" if price is None else marked(price.value, price.kind)
     rows = []
     for point in sweep.points:
-        done = f"{len(point.accuracies)} of {len(point.runs)}"
-        cells = [
-            *map(value_text, point.values),
-            done,
-            spread_text(point.accuracies),
-            one := _epsilon(point.runs),
-        ]
-        cells.append(best if one else "")
-        rows.append([*map(escape, cells)])
+        values = map(value_text, point.values)
+        finished = f"{len(point.accuracies)} of {len(point.runs)}"
+        one = _epsilon(point.runs)
+        cells = [*values, finished, spread_text(point.accuracies), one, best if one else ""]
+        rows.append([escape(cell) for cell in cells])
     return table("Sweep", "measured", heads, rows)
 
 
 def _epsilon(runs: Sequence[Run]) -> str:
     """The largest certified epsilon of one of the runs."""
-    priced = [known_cost(spending) for run in runs if (spending := spending_of(run))]
-    known = [cost for cost in priced if cost]
-    return marked(max(cost.value for cost in known), known[0].kind) if known else ""
+    spendings = filter(None, map(spending_of, runs))
+    known = list(filter(None, map(known_cost, spendings)))
+    if not known:
+        return ""
+    return marked(max(cost.value for cost in known), known[0].kind)
 
 
 def _price(sweep: Sweep, price: Reading | None) -> None:
@@ -271,17 +289,18 @@ def _price(sweep: Sweep, price: Reading | None) -> None:
         return
     st.subheader("Epsilon of choosing among them", anchor=False)
     if price is None:
-        st.markdown(WITHOUT if all(map(can_be_read, runs)) else NO_PRICE)
+        readable = all(map(can_be_read, runs))
+        st.markdown(WITHOUT if readable else NO_PRICE)
         return
     delta = _delta(sweep)
     gone = sum(isinstance(each, Deleted) for each in runs)
-    deleted = f", {gone} of them deleted" if gone else ""
-    fixed = seed_warning(
-        list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None))
-    )
+    counted = f"All {len(runs)} runs together so far"
+    if gone:
+        counted += f", {gone} of them deleted"
+    seeds = dict.fromkeys(run.config.seed for run in sweep.runs)
+    fixed = seed_warning([seed for seed in seeds if seed is not None])
     number = marked(price.value, price.kind)
     st.markdown(
-        f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta ="
-        f" {plain(delta)}. {WORDS['choosing']} {fixed}"
+        f"{counted}: **epsilon {number}** at delta = {plain(delta)}. {WORDS['choosing']} {fixed}"
     )
     st.caption(WORDS["sources"])

@@ -1,5 +1,4 @@
-"""Files that browsers load beside the pages: the installed package's plotly.min.js, and the modules
-of the components.
+"""Files that browsers load: the installed package's plotly.min.js, and the components' modules.
 
     GET /files/<stamp>/<name>
 
@@ -22,19 +21,25 @@ from starlette.routing import Route
 
 PLOTLY = "plotly.min.js"
 MODULES = (
-    "live_chart.js", "live_figures.js", "run_progress.js",
-    "figure_growth.js", "chart_theme.js", "mounted.js", "labels_below.js", "numbers_table.js", "preview.js", "runs.js",
+    "live_chart.js",
+    "live_figures.js",
+    "run_progress.js",
+    "figure_growth.js",
+    "chart_theme.js",
+    "mounted.js",
+    "labels_below.js",
+    "numbers_table.js",
+    "preview.js",
+    "runs.js",
     "answers.js",
-)  # fmt: skip
+)
 COMPONENTS = Path(__file__).parents[1] / "components"
 FOREVER = "public, max-age=31536000, immutable"
 serving = False  # `routes` of routes.py says that it is so
 
 
 def served() -> bool:
-    """Whether this process answers the routes: not where a page's file is run alone, nor without a
-    server.
-    """
+    """True if this process answers the routes: not for a page run alone, nor without a server."""
     return serving
 
 
@@ -52,8 +57,9 @@ def packed(name: str) -> bytes:
 
 @cache
 def stamp_of(name: str) -> str:
-    """The part of a file's address that changes with its content, one for all modules, which load
-    each other.
+    """The part of a file's address that changes with its content.
+
+    All modules have one stamp, since they load each other.
     """
     if name == PLOTLY:
         return f"plotly-{version('plotly')}"
@@ -61,7 +67,7 @@ def stamp_of(name: str) -> str:
 
 
 def address(name: str) -> str:
-    """Where a file is on this server.
+    """The address of a file on this server.
 
     >>> address("live_chart.js").endswith("/live_chart.js")
     True
@@ -70,8 +76,9 @@ def address(name: str) -> str:
 
 
 async def file(request: Request) -> Response:
-    stamp, name = request.path_params["stamp"], request.path_params["name"]
-    if name not in (PLOTLY, *MODULES) or stamp != stamp_of(name):
+    name = request.path_params["name"]
+    known = name in (PLOTLY, *MODULES)
+    if not known or request.path_params["stamp"] != stamp_of(name):
         return PlainTextResponse("There is no such file.", 404)
     headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):  # no browser names it to refuse it

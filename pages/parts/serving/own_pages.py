@@ -37,7 +37,8 @@ class OwnPagesOnly:
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
-        self._app, self._hosts = app, frozenset(hosts)
+        self._app = app
+        self._hosts = frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -62,14 +63,15 @@ class OwnPagesOnly:
 
 
 def foreign(headers: Headers) -> bool:
-    """Return whether another site's page opens the connection, perhaps with its reader's cookie.
+    """True if another site's page opens the connection, perhaps with its reader's cookie.
 
     Streamlit checks that too, but waits for the network to learn this machine's addresses, and
     allows all ports.
     """
-    origin, host = headers.get("origin"), headers.get("host")
+    origin = headers.get("origin")
     if origin is None:  # no browser
         return False
+    host = headers.get("host")
     allowed = {each.strip().rstrip("/") for each in st.get_option("server.corsAllowedOrigins")}
     return origin not in {f"http://{host}", f"https://{host}", *allowed}
 

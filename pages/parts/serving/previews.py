@@ -30,7 +30,7 @@ MAX_DRAWINGS = 2  # drawn at a time, for all readers: more would only wait for e
 
 
 class Preview:
-    """How one chart of one reader's page is drawn at the moment."""
+    """The present drawing of one chart on one reader's page."""
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(16)
@@ -43,9 +43,7 @@ _drawing = ThreadPoolExecutor(MAX_DRAWINGS, thread_name_prefix="preview")
 
 
 def address_of(key: str, draw: Draw | None) -> str:
-    """Where the chart of this key can be asked for from now on, in this session; "" where `draw` is
-    None.
-    """
+    """The address of this chart's previews in this session; "" where `draw` is None."""
     preview: Preview = st.session_state.setdefault(f"{key}_preview", Preview())
     preview.draw = draw
     _previews[preview.token] = preview
@@ -57,21 +55,22 @@ async def answer(request: Request) -> Response:
     preview = _previews.get(request.path_params["token"])
     if preview is None or preview.draw is None:
         return PlainTextResponse("There is no such chart.", 404)
-    field, text = (request.query_params.get(name, "") for name in ("field", "text"))
+    field = request.query_params.get("field", "")
+    text = request.query_params.get("text", "")
     if len(field) > MAX_CHARS or len(text) > MAX_CHARS:
-        return PlainTextResponse(
-            f"Expected field and text to have at most {MAX_CHARS} characters.", 400
-        )
+        sentence = f"Expected field and text to have at most {MAX_CHARS} characters."
+        return PlainTextResponse(sentence, 400)
     if preview.busy:
         return PlainTextResponse("One value at a time.", 429)
     preview.busy = True
     try:
-        body = await asyncio.get_running_loop().run_in_executor(
-            _drawing, drawn, preview.draw, field, text
-        )
+        loop = asyncio.get_running_loop()
+        body = await loop.run_in_executor(_drawing, drawn, preview.draw, field, text)
     finally:
         preview.busy = False
-    return Response(body, media_type="application/json") if body else Response(status_code=204)
+    if not body:
+        return Response(status_code=204)
+    return Response(body, media_type="application/json")
 
 
 def drawn(draw: Draw, field: str, text: str) -> bytes:

@@ -1,11 +1,13 @@
-"""The routes that the server answers beside the pages: the events of runs as they happen, files and
-previews.
+"""The routes that the server answers beside the pages: events of runs, files and previews.
 
-    GET /tradeoff, /train, ...             the page that loads Streamlit's scripts; `first_paint.py` answers at /
+    GET /tradeoff, /train, ...             the page that loads Streamlit's scripts
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
     GET /previews/<token>?field=K&text=V   a chart for a value that a slider passes (`previews.py`)
     GET /runs/<id>/events?after=N          one run
-    GET /runs/<id>+<id>/events?after=N+M   up to MAX_RUNS_FOLLOWED at once: a browser keeps six connections to a server
+    GET /runs/<id>+<id>/events?after=N+M   up to MAX_RUNS_FOLLOWED at once
+
+`first_paint.py` answers at /. A browser keeps six connections to a server, which is why runs share
+one.
 
 Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by
 `after` what it has. Of a request nothing but ids and counts is read.
@@ -50,9 +52,8 @@ class CountedReaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, as Starlette calls it."""
         if self.count >= MAX_READERS:
-            answer = PlainTextResponse(
-                "Too many readers; try again later.", 503, {"Retry-After": "10"}
-            )
+            sentence = "Too many readers; try again later."
+            answer = PlainTextResponse(sentence, 503, {"Retry-After": "10"})
             await answer(scope, receive, send)
             return
         self.count += 1
@@ -68,12 +69,13 @@ async def run_events(request: Request) -> Response:
     try:
         wanted = asked_for(request)
         # The first call opens a file and starts a process.
-        store = (await asyncio.to_thread(ensure_pool)).store
+        pool = await asyncio.to_thread(ensure_pool)
     except ValueError as error:
         return PlainTextResponse(str(error), 400)
     except StoreError as error:
         return PlainTextResponse(str(error), 503)
-    return EventStream(messages([(feed_of(store, run), after) for run, after in wanted]))
+    feeds = [(feed_of(pool.store, run), after) for run, after in wanted]
+    return EventStream(messages(feeds))
 
 
 class EventStream(StreamingResponse):
@@ -96,22 +98,20 @@ class EventStream(StreamingResponse):
 
 
 def asked_for(request: Request) -> list[tuple[str, int]]:
-    """Ids of runs, and of each the number of the event that the reader has; ValueError says what is
-    wrong.
+    """Ids of runs, each with the number of the last event that the reader has.
+
+    Errors: ValueError says what is wrong.
     """
     runs = request.path_params["runs"].split("+")
-    if (
-        len(runs) > MAX_RUNS_FOLLOWED
-        or len(set(runs)) < len(runs)
-        or not all(map(ID.fullmatch, runs))
-    ):
+    repeated = len(set(runs)) < len(runs)
+    if len(runs) > MAX_RUNS_FOLLOWED or repeated or not all(map(ID.fullmatch, runs)):
         raise ValueError(
             f"Expected the path to name up to {MAX_RUNS_FOLLOWED} runs by their ids, each once,"
             " with + between."
         )
-    counts = (
-        request.query_params.get("after", "+".join("0" * len(runs))).replace(" ", "+").split("+")
-    )
+    none_yet = "+".join("0" * len(runs))
+    after = request.query_params.get("after", none_yet)
+    counts = after.replace(" ", "+").split("+")
     if len(counts) != len(runs) or not all(map(COUNT.fullmatch, counts)):
         raise ValueError(
             "Expected after to be the number of an event for each run, with + between."

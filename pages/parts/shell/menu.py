@@ -11,8 +11,8 @@ from pages.parts.shell.streamlit_internals import main_script, page_asked_for
 
 TITLE = "Private deep learning, explored"
 SEEN = "menu_shown"
-# The mode's name in the session and in the address, and its text where it is on.
-PRESENT_MODE, ON = "present", "1"
+PRESENT_MODE = "present"  # in the session and in the address
+ON = "1"
 # The settings of a small chart, which has no room for buttons over it.
 SMALL = {"displayModeBar": False}
 
@@ -30,7 +30,7 @@ class Page:
 
     @property
     def address(self) -> str:
-        """What follows the slash; nothing for the first page, which is the home page."""
+        """The part after the slash; empty for the first page, which is the home page."""
         return "" if self == PAGES[0] else Path(self.file).stem
 
 
@@ -59,22 +59,22 @@ def menu() -> st.Page:
     """The chosen page, with the menu drawn above it."""
     st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
     st.session_state[SEEN] = True
-    return st.navigation(
-        {name: [_entry(page) for page in pages] for name, pages in GROUPS.items()}, position="top"
-    )
+    groups = {name: [_entry(page) for page in pages] for name, pages in GROUPS.items()}
+    return st.navigation(groups, position="top")
 
 
 def _entry(page: Page) -> st.Page:
-    icon, first = f":material/{page.icon}:", page == PAGES[0]
     return st.Page(
-        page.file, title=page.title, icon=icon, url_path=page.address or None, default=first
+        page.file,
+        title=page.title,
+        icon=f":material/{page.icon}:",
+        url_path=page.address or None,
+        default=page == PAGES[0],
     )
 
 
 def link(file: str, label: str, query: Mapping[str, str | Sequence[str]] | None = None) -> None:
-    """A link to another page, with what was chosen or asked; a page that was opened without the app
-    has none.
-    """
+    """Draw a link to another page with a query; a page opened without the app has none."""
     if SEEN in st.session_state:
         st.page_link(file, label=label, icon=":material/arrow_forward:", query_params=query)
 
@@ -96,23 +96,27 @@ def through_the_app() -> None:
     differs from the file's name would not help: Streamlit then says "Page not found" over the right
     page.
     """
-    if SEEN not in st.session_state and main_script() == "app.py":
+    if SEEN in st.session_state:
+        return
+    if main_script() == "app.py":
         menu()
         st.rerun()
-    if SEEN not in st.session_state:
+    else:
         st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
 
 
 def unknown_page() -> list[str]:
-    """The page that the address names, where there is none of this name and the first is shown
-    instead.
-    """
-    name = page_asked_for() if SEEN in st.session_state else ""
-    return [name] if name and name not in [page.address for page in PAGES] else []
+    """The name in the address if no page has it, and the first page is shown instead."""
+    if SEEN not in st.session_state:
+        return []
+    name = page_asked_for()
+    if not name or name in [page.address for page in PAGES]:
+        return []
+    return [name]
 
 
 def presenting() -> bool:
-    """Whether the mode is on."""
+    """True while the projector mode is on."""
     return st.session_state.get(PRESENT_MODE) == ON
 
 

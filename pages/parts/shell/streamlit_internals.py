@@ -1,5 +1,4 @@
-"""All that the pages use of Streamlit beside its documented interface, written for 1.67;
-requirements.txt pins that.
+"""Undocumented parts of Streamlit that the pages use, of 1.67, which requirements.txt pins.
 
 In the browser `components/frame.js` stands in for `history.pushState`, the sliders read
 `data-test-script-state`, and the style sheet names elements by `data-testid`.
@@ -21,7 +20,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 # The beginning of the addresses that a page asks for before it opens its connection.
 FIRST_REQUESTS = "/_stcore/"
-# the folder of the page's address, in which the scripts lie, too
+# The folder of the page's address, in which the scripts lie, too.
 SERVER = (
     '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".",'
     " window.location.href).href};</script>"
@@ -35,9 +34,7 @@ _turns: WeakValueDictionary[str, RLock] = WeakValueDictionary()
 
 
 def is_own_token(token: str, cookie: str | None) -> bool:
-    """Whether this server gave the token that a page's connection carries to the browser with this
-    XSRF cookie.
-    """
+    """True if this server gave the token of a connection to the browser with this XSRF cookie."""
     return validate_xsrf_token(token, cookie)
 
 
@@ -61,13 +58,13 @@ def page_of_scripts() -> str:
 def page_asked_for() -> str:
     """The name of the page in the address; "" for the first, and where no server runs this."""
     context = get_script_run_ctx()
-    return (context.pages_manager.intended_page_name or "") if context else ""
+    if context is None:
+        return ""
+    return context.pages_manager.intended_page_name or ""
 
 
 def restoring() -> bool:
-    """Whether the reader went back or forward in the browser's history: then the address goes
-    before all else.
-    """
+    """True if the reader went back or forward in the history: then the address comes first."""
     context = get_script_run_ctx(suppress_warning=True)
     return context is not None and context.is_history_navigation
 
@@ -77,18 +74,21 @@ def restore_address() -> None:
 
     Streamlit takes out what the page that was left has a widget of the same name for.
     """
-    if context := get_script_run_ctx():
-        with context.session_state.query_params() as address:
-            address.set_initial_query_params(context.query_string)
-            address.populate_from_query_string(context.query_string)
-            for key in address:
-                if widget := address.get_binding_for_param(key):
-                    address.unbind_widget(widget.widget_id)  # until it is drawn
-            address.update({key: address.get_all(key) for key in address})
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    with context.session_state.query_params() as address:
+        address.set_initial_query_params(context.query_string)
+        address.populate_from_query_string(context.query_string)
+        for key in address:
+            widget = address.get_binding_for_param(key)
+            if widget:
+                address.unbind_widget(widget.widget_id)  # until it is drawn
+        address.update({key: address.get_all(key) for key in address})
 
 
 def uninterrupted(callback: Callable[P, R]) -> Callable[P, R]:
-    """The callback, done to its end before a newer request of the browser is looked at or answered.
+    """The callback, run to its end before Streamlit answers a newer request of the browser.
 
     Streamlit looks for one whenever the session's state is touched, inside of callbacks too, and
     leaves what it finds running. The second click of a double click could so come between queueing
@@ -105,13 +105,17 @@ def uninterrupted(callback: Callable[P, R]) -> Callable[P, R]:
         if requests is None or LOOK in vars(requests):
             return callback(*args, **kwargs)
         with _turn_of(context.session_id):
-            setattr(requests, LOOK, lambda: None)
+            setattr(requests, LOOK, _nothing_newer)
             try:
                 return callback(*args, **kwargs)
             finally:
                 delattr(requests, LOOK)
 
     return run
+
+
+def _nothing_newer() -> None:
+    return None
 
 
 def _turn_of(session: str) -> RLock:

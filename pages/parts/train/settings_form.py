@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.slider_stops import show
-from pages.parts.calibrate.question import tell_other_data
+from pages.parts.calibrate.carried import tell_other_data
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import follow_number, note_number
 from pages.parts.controls.fields import Fields

@@ -37,8 +37,14 @@ from tests.pages.train_page import charts
 def names_in(page: AppTest, color: str = "") -> list[list[str]]:
     """The names of the traces of each figure; of one colour, if that is given."""
     drawn = [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
-    kept = [[each for each in figure["data"] if not color or each.get("marker", {}).get("color") == color]
-            for figure in (*drawn, *charts(page))]  # fmt: skip
+    kept = [
+        [
+            each
+            for each in figure["data"]
+            if not color or each.get("marker", {}).get("color") == color
+        ]
+        for figure in (*drawn, *charts(page))
+    ]
     return [[each["name"].replace("\N{NO-BREAK SPACE}", " ") for each in traces] for traces in kept]
 
 
@@ -158,8 +164,11 @@ def test_the_table_says_what_is_tested_what_is_not_and_what_came_out(store: Stor
 def test_tests_light_up_one_by_one_and_those_that_no_correction_turns_are_decided_at_once(
     store: Store,
 ):
-    first = [found_noise(9.0, 1e-9), replace(found_noise(None, 0.02), audit="generator"),
-             replace(found_noise(None, 0.06), audit="one_run")]  # fmt: skip
+    first = [
+        found_noise(9.0, 1e-9),
+        replace(found_noise(None, 0.02), audit="generator"),
+        replace(found_noise(None, 0.06), audit="one_run"),
+    ]
     page = opened(run=recorded(store, [*events_of()[:3], *first], None))
     assert "3 of 15 tests" in page.get("progress")[0].proto.text
     lit = dict(zip(TESTS, results_in(page), strict=True))
@@ -227,10 +236,12 @@ def test_a_finished_training_run_in_the_address_is_what_is_audited(store: Store)
 
 def test_bad_values_are_said_and_where_nothing_can_be_audited_the_button_is_off(store: Store):
     for field, value, said in (
-        ("canaries", "6000", "write at most 5000, half of the examples"), ("canaries", "-1", "Canaries must "),
-        ("confidence", "1", "Confidence must "), ("audit_sigma", "x", "Noise multiplier sigma must "),
+        ("canaries", "6000", "write at most 5000, half of the examples"),
+        ("canaries", "-1", "Canaries must "),
+        ("confidence", "1", "Confidence must "),
+        ("audit_sigma", "x", "Noise multiplier sigma must "),
         ("audit_batch", "20000", "Expected batch must be at most the 10000"),
-    ):  # fmt: skip
+    ):
         page = opened(**{field: value})
         assert said in words(page, "error"), (field, value, said)
         assert page.button(key="audit").disabled == ("Showing" not in words(page, "error")), (

@@ -16,8 +16,9 @@ from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import Recipe
-from pages.parts.calibrate import answers, epsilon_map, question
-from pages.parts.controls.fields import read
+from pages.parts.calibrate import answers, epsilon_map, in_words, question
+from pages.parts.calibrate.carried import loaded
+from pages.parts.controls.fields import epochs_text, read
 from pages.parts.controls.mechanism import EPOCHS, ChosenSetting
 from pages.parts.results.exports import csv_of
 
@@ -56,14 +57,14 @@ def test_a_click_loads_the_cell_that_was_clicked():
 
 @given(st.integers(1, 10**7), st.floats(1e-6, 1))
 def test_epochs_written_for_steps_are_rounded_up_to_exactly_these(steps: int, q: float):
-    assert math.ceil(float(question.epochs_text(steps, q)) / q - 1e-9) == steps
+    assert math.ceil(float(epochs_text(steps, q)) / q - 1e-9) == steps
 
 
 def test_a_claim_is_not_shown_with_the_sign_of_an_approximation_nor_of_a_bound():
     said = {}
     for name in ("mma", "gdp", "rdp"):
         found = solve("sigma", EpsilonTarget(2.0, 1e-5), q=Q, steps=1000, accountant=name)
-        said[name] = question.sentence(found) + question.standing(setting(), found.target, name)
+        said[name] = in_words.sentence(found) + in_words.present_cost(setting(), found.target, name)
     assert said["mma"].count("a claimed epsilon of ") == 2
     assert "≈" not in said["mma"] + said["rdp"]
     assert "≤" not in said["mma"] + said["gdp"]
@@ -76,7 +77,7 @@ def test_the_loaded_fields_give_the_answers_mechanism():
         now = setting(schedule="exponential", rate=0.05)
         found = question.answer(question.asked_of(solved, target, now), "rdp")
         assert not isinstance(found, str)
-        fields = question.loaded(found, now)
+        fields = loaded(found, now)
         q = (
             float(fields["q"])
             if fields["sampling"] == "q"

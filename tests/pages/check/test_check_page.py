@@ -62,9 +62,10 @@ def test_a_claim_for_the_best_of_several_runs_is_judged_as_one() -> None:
     claim = CLAIM | {"claim_epsilon": "2.0"}
     assert "Holds" in verdict_of(opened(**claim))
     for text, standing, words in (
-        ("1", "Holds", "one run"), ("10", "Unproven", "the best of 10 runs"),
+        ("1", "Holds", "one run"),
+        ("10", "Unproven", "the best of 10 runs"),
         ("geometric:10", "Holds", "a secret number of runs, geometric with mean 10"),
-    ):  # fmt: skip
+    ):
         app = opened(**claim, claim_runs=text)
         assert standing in verdict_of(app), text
         assert app.text_input(key="claim_runs").value == text
@@ -137,9 +138,11 @@ def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays() -> None:
     for field, text, words in (
         ("epsilon", "0", "Claimed epsilon\\: write a number above 0, for example 3.0."),
         ("epsilon", "3,0", "for example 3.0. Write a point before decimals, not a comma."),
-        ("delta", "1", "between 0 and 1, for example 1e-5"), ("sigma", "-1", "a number above 0"), ("q", "2", "up to 1"),
+        ("delta", "1", "between 0 and 1, for example 1e-5"),
+        ("sigma", "-1", "a number above 0"),
+        ("q", "2", "up to 1"),
         ("batch", "1.5", "Batch\\: write a whole number"),
-    ):  # fmt: skip
+    ):
         app = opened(**{f"claim_{field}": text})
         assert not app.exception, (field, text, words)
         assert words in app.error[0].value, (field, text, words)

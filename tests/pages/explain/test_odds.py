@@ -35,8 +35,12 @@ def test_it_is_rounded_up_and_by_less_than_one(sure: float):
 
 def test_a_hundred_people_are_drawn_as_many_as_it_says():
     for sure, shown in (
-        (0.5, 50), (math.nextafter(0.5, 1), 51), (0.87336, 88), (0.875, 88), (0.9901, 100),
-    ):  # fmt: skip
+        (0.5, 50),
+        (math.nextafter(0.5, 1), 51),
+        (0.87336, 88),
+        (0.875, 88),
+        (0.9901, 100),
+    ):
         html = odds_icons(risks(sure))
         assert people(html) == [50, shown - 50, PEOPLE - shown], (sure, shown)
         assert f"{shown} of {PEOPLE}" in html, (sure, shown)
@@ -67,7 +71,7 @@ def test_the_theorem_is_kept_where_the_lesson_says_so_and_refuted_where_it_says_
     assert all(each.epsilon_by("mma") < each.lower for each in (scenes.below, scenes.often))
 
 
-def test_the_exact_case_of_kept_steps_is_charged_as_its_scenes_are_and_what_is_proven_lies_between():
+def test_the_exact_case_of_kept_steps_is_charged_as_its_scenes_are_and_the_proven_lies_between():
     scenes = LESSONS["free_rejections"].scenes
     case, steps, delta = picky(scenes), scenes.accepted.steps, scenes.accepted.delta
     assert case.accepted_only(delta, steps) == pytest.approx(scenes.accepted.epsilon, rel=1e-3)

@@ -32,10 +32,24 @@ __all__ = ["dummy"]
 CONTROLLED = [page for page in PAGES if page.has_controls]
 TEXTS = ("n", "batch", "sigma", "epochs", "delta", "clip_norm")
 RARE = RunConfig(
-    dataset="fashion_mnist", optimizer="rmsprop", model="mlp", batch=100, sigma=3.0, epochs=2.0, schedule="step",
-    rate=0.2, acceptance="sa", public=500, clip_norm=2.0, lr=0.003, lr_schedule="linear", lr_end=0.001,
-    delta=1e-6, stop_epsilon=2.0, stop_accountant="rdp",
-)  # fmt: skip
+    dataset="fashion_mnist",
+    optimizer="rmsprop",
+    model="mlp",
+    batch=100,
+    sigma=3.0,
+    epochs=2.0,
+    schedule="step",
+    rate=0.2,
+    acceptance="sa",
+    public=500,
+    clip_norm=2.0,
+    lr=0.003,
+    lr_schedule="linear",
+    lr_end=0.001,
+    delta=1e-6,
+    stop_epsilon=2.0,
+    stop_accountant="rdp",
+)
 
 ON_FEATURES = RunConfig(features="scatter", views=2, model="map_cnn", lr=0.5)
 

@@ -46,11 +46,20 @@ def asked(
 
     bare, _, query = path.partition("?")
     scope = {
-        "type": "http", "method": method, "path": unquote(bare), "raw_path": quote(bare, safe="/%").encode(),
-        "root_path": "", "query_string": quote(query, safe="=&%").encode(), "scheme": scheme, "http_version": "1.1",
-        "headers": [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers],
-        "server": (arrived, 80), "client": ("127.0.0.1", 1),
-    }  # fmt: skip
+        "type": "http",
+        "method": method,
+        "path": unquote(bare),
+        "raw_path": quote(bare, safe="/%").encode(),
+        "root_path": "",
+        "query_string": quote(query, safe="=&%").encode(),
+        "scheme": scheme,
+        "http_version": "1.1",
+        "headers": [
+            (name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers
+        ],
+        "server": (arrived, 80),
+        "client": ("127.0.0.1", 1),
+    }
 
     async def ask() -> None:
         await asyncio.wait_for(app(scope, receive, send), 20)
@@ -75,10 +84,17 @@ def opened(app: ASGIApp, headers: Iterable[tuple[str, str]] = ()) -> list[dict]:
         sent.append(message)
 
     scope = {
-        "type": "websocket", "path": "/_stcore/stream", "raw_path": b"/_stcore/stream", "root_path": "",
-        "query_string": b"", "scheme": "ws", "http_version": "1.1", "subprotocols": [],
+        "type": "websocket",
+        "path": "/_stcore/stream",
+        "raw_path": b"/_stcore/stream",
+        "root_path": "",
+        "query_string": b"",
+        "scheme": "ws",
+        "http_version": "1.1",
+        "subprotocols": [],
         "headers": [(name.lower().encode(), value.encode()) for name, value in headers],
-        "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1),
-    }  # fmt: skip
+        "server": ("127.0.0.1", 80),
+        "client": ("127.0.0.1", 1),
+    }
     awaited(app(scope, receive, send))
     return sent

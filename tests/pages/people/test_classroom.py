@@ -57,9 +57,13 @@ def test_who_is_not_known_is_told_how_to_be(room: Class):
 
 def test_a_key_that_is_none_is_a_sentence(room: Class):
     for key, sentence in (
-        ("", classroom.EMPTY), ("   ", classroom.EMPTY), ("wrong", classroom.WRONG), ("x" * 10_000, classroom.EMPTY),
-        ("<script>alert(1)</script>", classroom.WRONG), ("\x00", classroom.WRONG),
-    ):  # fmt: skip
+        ("", classroom.EMPTY),
+        ("   ", classroom.EMPTY),
+        ("wrong", classroom.WRONG),
+        ("x" * 10_000, classroom.EMPTY),
+        ("<script>alert(1)</script>", classroom.WRONG),
+        ("\x00", classroom.WRONG),
+    ):
         app = key_given(page_of(room, room.visitor()), key)
         assert told(app) == [sentence], (key, sentence)
         assert "Pause the queue" not in labels(app), (key, sentence)

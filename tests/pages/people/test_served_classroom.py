@@ -14,9 +14,12 @@ from dpcore.runs.teacher_key import TEACHER
 from tests.e2e.server import ROOT, Server, answering, free_port
 
 UPGRADE = {
-    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "streamlit",
-}  # fmt: skip
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "Sec-WebSocket-Protocol": "streamlit",
+}
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +97,20 @@ def test_a_program_cannot_drive_the_pages_by_streamlits_own_interface(room: Serv
 
 def test_no_file_can_be_had_by_a_path(room: Server):
     for path in (
-        "/../cookie.key", "/%2e%2e/cookie.key", "/files/../../cookie.key", "//etc/passwd", "/app.py", "/dpcore",
-        "/static/../../../app.py", "/component/x/../../app.py", "/media/../../app.py", "/pages/train.py",
-        "/.streamlit/config.toml", "/app/static/x", "/_stcore/bidi-components/x/%2e%2e/%2e%2e/app.py",
-    ):  # fmt: skip
+        "/../cookie.key",
+        "/%2e%2e/cookie.key",
+        "/files/../../cookie.key",
+        "//etc/passwd",
+        "/app.py",
+        "/dpcore",
+        "/static/../../../app.py",
+        "/component/x/../../app.py",
+        "/media/../../app.py",
+        "/pages/train.py",
+        "/.streamlit/config.toml",
+        "/app/static/x",
+        "/_stcore/bidi-components/x/%2e%2e/%2e%2e/app.py",
+    ):
         status, headers, body = asked(room, path)
         assert status in (400, 404) or headers["content-type"].startswith("text/html"), (
             path

@@ -81,9 +81,13 @@ def test_what_caches_may_keep_brings_no_cookie():
 
 
 NONE = {
-    "short": "x", "long": "a" * 10_000, "quote": '"', "separators": "=;=;", "bytes": "\xff\xfe",
+    "short": "x",
+    "long": "a" * 10_000,
+    "quote": '"',
+    "separators": "=;=;",
+    "bytes": "\xff\xfe",
     "foreign": new_cookie(b"another server's"),
-}  # fmt: skip
+}
 
 
 def test_a_cookie_that_is_none_is_replaced_and_no_error():
@@ -95,9 +99,13 @@ def test_a_cookie_that_is_none_is_replaced_and_no_error():
 
 def test_by_https_the_cookie_goes_by_https_alone():
     for scheme, forwarded, secure in (
-        ("http", "", False), ("https", "", True), ("http", "https", True), ("http", "HTTPS, http", True),
-        ("http", "http, https", False), ("http", "nonsense", False),
-    ):  # fmt: skip
+        ("http", "", False),
+        ("https", "", True),
+        ("http", "https", True),
+        ("http", "HTTPS, http", True),
+        ("http", "http, https", False),
+        ("http", "nonsense", False),
+    ):
         answer = asked(
             APP, "/", [("X-Forwarded-Proto", forwarded)] if forwarded else [], scheme=scheme
         )
@@ -147,12 +155,30 @@ def forged() -> list[str]:
     visitor, signature = cookie.split(".")
     owner = owner_of(cookie, KEY)
     return [
-        "", ".", "x", visitor, f"{visitor}.", f".{signature}", f"{visitor}.{'0' * 64}", f"{'0' * 32}.{signature}",
-        cookie[:-1], cookie + "0", cookie.upper(), f" {cookie}", f"{cookie}=.", "a" * 10_000, f"{cookie};{cookie}",
-        f"{owner}.{signature}", f"{owner}.{owner}{owner}", "٣" * 32 + "." + "٣" * 64, "\udcff", "../../etc/passwd",
-        f"{visitor[:-1]}.{visitor[-1]}{signature}", f"{visitor}.{signature[::-1]}",
+        "",
+        ".",
+        "x",
+        visitor,
+        f"{visitor}.",
+        f".{signature}",
+        f"{visitor}.{'0' * 64}",
+        f"{'0' * 32}.{signature}",
+        cookie[:-1],
+        cookie + "0",
+        cookie.upper(),
+        f" {cookie}",
+        f"{cookie}=.",
+        "a" * 10_000,
+        f"{cookie};{cookie}",
+        f"{owner}.{signature}",
+        f"{owner}.{owner}{owner}",
+        "٣" * 32 + "." + "٣" * 64,
+        "\udcff",
+        "../../etc/passwd",
+        f"{visitor[:-1]}.{visitor[-1]}{signature}",
+        f"{visitor}.{signature[::-1]}",
         new_cookie(OTHER),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_forged_a_cut_or_a_foreign_cookie_is_nobodys():

@@ -253,9 +253,14 @@ def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
     editing.tag(store, sgd, ["mine", "100%"])
     editing.annotate(store, adam, "for the talk")
     for query, found in (
-        ({"find": "ADAM"}, [adam]), ({"find": "talk"}, [adam]), ({"find": "100%"}, [sgd]), ({"find": sgd}, [sgd]),
-        ({"status": "failed"}, [sgd]), ({"tag": "mine"}, [sgd]), ({"tag": "mine", "find": "sgd"}, [sgd]),
-    ):  # fmt: skip
+        ({"find": "ADAM"}, [adam]),
+        ({"find": "talk"}, [adam]),
+        ({"find": "100%"}, [sgd]),
+        ({"find": sgd}, [sgd]),
+        ({"status": "failed"}, [sgd]),
+        ({"tag": "mine"}, [sgd]),
+        ({"tag": "mine", "find": "sgd"}, [sgd]),
+    ):
         assert listed(opened(**query)) == found, query
     page = opened(find="no such run")
     assert "No run matches" in shown(page)

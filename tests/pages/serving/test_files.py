@@ -43,9 +43,20 @@ def test_a_module_asks_for_as_many_runs_in_one_connection_as_the_server_allows()
 
 def test_nothing_else_can_be_had():
     for name in (
-        "live_chart.py", "live_chart.css", "..", "../routes.py", "%2e%2e%2froutes.py", "%2fetc%2fpasswd",
-        "runs.js%00", "RUNS.JS", "runs.js/", "x" * 5000, "../../../app.py", "ä.js", "",
-    ):  # fmt: skip
+        "live_chart.py",
+        "live_chart.css",
+        "..",
+        "../routes.py",
+        "%2e%2e%2froutes.py",
+        "%2fetc%2fpasswd",
+        "runs.js%00",
+        "RUNS.JS",
+        "runs.js/",
+        "x" * 5000,
+        "../../../app.py",
+        "ä.js",
+        "",
+    ):
         status, _, body = got(f"/files/{files.stamp_of('runs.js')}/{name}")
         assert status in (404, 307), name
         assert "import" not in body, name

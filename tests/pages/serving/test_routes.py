@@ -48,10 +48,17 @@ def scope_of(
 ) -> dict:
     pairs = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
     return {
-        "type": "http", "method": method, "path": path, "raw_path": quote(path).encode(), "root_path": "",
-        "query_string": query.encode(), "headers": pairs, "scheme": "http", "server": ("127.0.0.1", 80),
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": quote(path).encode(),
+        "root_path": "",
+        "query_string": query.encode(),
+        "headers": pairs,
+        "scheme": "http",
+        "server": ("127.0.0.1", 80),
         "http_version": "1.1",
-    }  # fmt: skip
+    }
 
 
 def got(
@@ -134,8 +141,18 @@ def test_an_unknown_run_hides_nothing_of_the_others(store):
 
 def test_what_is_no_id_is_refused_before_anything_is_looked_up(store, monkeypatch):
     for path in (
-        "..", "x" * 33, "a+a", "+", TOO_MANY, "A", "ä", "a b", "a%00", "runs.sqlite", "'; DROP TABLE runs; --",
-    ):  # fmt: skip
+        "..",
+        "x" * 33,
+        "a+a",
+        "+",
+        TOO_MANY,
+        "A",
+        "ä",
+        "a b",
+        "a%00",
+        "runs.sqlite",
+        "'; DROP TABLE runs; --",
+    ):
         monkeypatch.setattr(routes, "ensure_pool", lambda: pytest.fail("looked up"))
         status, _, body = got(f"/runs/{path}/events")
         assert status == 400, path

@@ -36,9 +36,13 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.task import Task
 from pages.parts.explain.lesson import DATASET, Scene, read
 
-SA_DPSGD, BETTER_FEATURES = "001", "005"  # papers
+# Papers.
+SA_DPSGD = "001"
+BETTER_FEATURES = "005"
 REJECTIONS = 10  # in a row
-PROJECTIONS, CONFIDENCE = 10_000, 0.95  # of an audit
+# Of an audit.
+PROJECTIONS = 10_000
+CONFIDENCE = 0.95
 
 
 def _smallest_proven(scenes: SimpleNamespace) -> str:
@@ -50,7 +54,7 @@ def _smallest_proven(scenes: SimpleNamespace) -> str:
 
 
 def _refuted(scene: Scene) -> bool:
-    """True if MMA's theorem promises less than the proven bound, although its conditions are met."""
+    """True if MMA's theorem promises less than the proven bound where its conditions are met."""
     return not scene.curve("mma").note and scene.epsilon_by("mma") < scene.lower
 
 
