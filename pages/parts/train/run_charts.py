@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import streamlit as st
@@ -288,7 +288,14 @@ def _charted_steps(watched: RunRecord) -> IntArray:
     return np.maximum(charted(mechanism) - watched.plan.compositions_at(0), 0)
 
 
-def picture(what: str, watched: Sequence[RunRecord]) -> dict[str, str]:
+class Picture(TypedDict):
+    """The title of a picture, and the name of its file."""
+
+    title: str
+    file: str
+
+
+def picture(what: str, watched: Sequence[RunRecord]) -> Picture:
     """The title of a picture of runs, with their settings, and its file name, for `live_chart`."""
     lines = [what]
     for number, each in enumerate(watched, 1):
