@@ -1,4 +1,4 @@
-"""What came by a link counts as set by hand on every page that follows: in boxes, sliders, curves and the address."""
+"""Values from a link hold on every later page: in boxes, sliders, curves and the address."""
 
 import re
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -13,7 +13,9 @@ from tests.e2e.server import ROOT, Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
-LINKS = re.findall(r"\(http://localhost:8501/([^)]*)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+LINKS = re.findall(
+    r"\(http://localhost:8501/([^)]*)\)", (ROOT / "README.md").read_text(encoding="utf-8")
+)
 CURVES = {  # page -> what stands for its curves
     "": ".st-key-epsilon_chart .annotation-text",
     "tradeoff": "table.attack td",
@@ -26,13 +28,19 @@ OF_A_FIELD = """box => [...box.querySelectorAll('input')].map(each => each.value
 def boxes(page: Page, names: list[str]) -> dict[str, str]:
     """What the fields of these names show, of those that the page has."""
     places = {name: page.locator(f".st-key-{name}") for name in names}
-    return {name: place.evaluate(OF_A_FIELD) for name, place in places.items() if place.count() == 1}
+    return {
+        name: place.evaluate(OF_A_FIELD) for name, place in places.items() if place.count() == 1
+    }
 
 
 def sliders(page: Page, names: list[str]) -> dict[str, str]:
     """Where the sliders of these fields stand."""
     places = {name: page.locator(f".st-key-{name}_slider input[type=range]") for name in names}
-    return {name: place.get_attribute("aria-valuetext") or "" for name, place in places.items() if place.count()}
+    return {
+        name: place.get_attribute("aria-valuetext") or ""
+        for name, place in places.items()
+        if place.count()
+    }
 
 
 def in_address(page: Page) -> dict[str, list[str]]:
@@ -60,13 +68,19 @@ def directly(page: Page, app: Server, at: Entry, query: str) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("link", LINKS)
-def test_what_a_link_of_the_readme_says_holds_on_all_pages_and_back(page: Page, app: Server, link: str):
+def test_what_a_link_of_the_readme_says_holds_on_all_pages_and_back(
+    page: Page, app: Server, link: str
+):
     path, _, query = link.partition("?")
     first, said = page_at(path), dict(parse_qsl(query))
     names = list(said)
     opened(page, f"{app.url}/{link}")
     shown, address = said | boxes(page, names), in_address(page)
-    apart = {each: directly(page, app, each, query) for each in PAGES if each.address in CURVES and first.has_controls}
+    apart = {
+        each: directly(page, app, each, query)
+        for each in PAGES
+        if each.address in CURVES and first.has_controls
+    }
     others = [each for each in PAGES if each != first]
     for each in [*others, *reversed(others[:-1]), first]:
         walked_to(page, each)
@@ -75,12 +89,16 @@ def test_what_a_link_of_the_readme_says_holds_on_all_pages_and_back(page: Page, 
         stands = sliders(page, names)
         assert stands == {name: shown[name] for name in stands}, each.title
         written = in_address(page)
-        assert {name: written.get(name) for name in found} == {name: address.get(name) for name in found}, each.title
+        assert {name: written.get(name) for name in found} == {
+            name: address.get(name) for name in found
+        }, each.title
         if each in apart:
             assert curves(page, each) == apart[each], each.title
 
 
-def test_what_a_link_says_holds_on_the_pages_that_follow_though_nothing_was_touched(tab: Page, app: Server):
+def test_what_a_link_says_holds_on_the_pages_that_follow_though_nothing_was_touched(
+    tab: Page, app: Server
+):
     opened(tab, f"{app.url}/?sigma=4&n=60000&batch=600&epochs=100")
     shown = {"n": "60000", "batch": "600", "sigma": "4", "epochs": "100"}
     for address in ("tradeoff", "calibrate", ""):
@@ -88,16 +106,22 @@ def test_what_a_link_says_holds_on_the_pages_that_follow_though_nothing_was_touc
         assert boxes(tab, ["n", "batch", "sigma", "epochs"]) == shown
         assert sliders(tab, ["sigma", "epochs"]) == {"sigma": "4", "epochs": "100"}
         written = in_address(tab)
-        assert {name: written[name] for name in shown} == {name: [text] for name, text in shown.items()}
+        assert {name: written[name] for name in shown} == {
+            name: [text] for name, text in shown.items()
+        }
 
 
-def test_what_a_link_says_of_a_field_that_its_page_does_not_show_waits_for_the_page_that_does(tab: Page, app: Server):
+def test_what_a_link_says_of_a_field_that_its_page_does_not_show_waits_for_the_page_that_does(
+    tab: Page, app: Server
+):
     opened(tab, f"{app.url}/?view=delta&methods=output&methods=gradient&place=gradient&find=quick")
     walked_to(tab, page_at("calibrate"))
     walked_to(tab, page_at("tradeoff"))
     expect(tab.get_by_role("radio", name="delta")).to_be_checked()
     assert in_address(tab)["view"] == ["delta"]
     walked_to(tab, page_at("perturbation"))
-    expect(tab.locator(".st-key-methods [aria-checked=true], .st-key-methods [aria-pressed=true]")).to_have_count(2)
+    expect(
+        tab.locator(".st-key-methods [aria-checked=true], .st-key-methods [aria-pressed=true]")
+    ).to_have_count(2)
     assert in_address(tab)["methods"] == ["output", "gradient"]
     assert in_address(tab)["place"] == ["gradient"]

@@ -1,4 +1,4 @@
-"""What is pressed takes what the fields show, and a run that is broken off undoes nothing that was chosen."""
+"""A press takes the values in the fields, and a run that is broken off undoes no choice."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,12 @@ from tests.e2e.test_journeys import field, in_address
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
-PRESET = {"Training examples n": "60000", "Expected batch": "600", "Noise multiplier sigma": "4", "Epochs": "100"}
+PRESET = {
+    "Training examples n": "60000",
+    "Expected batch": "600",
+    "Noise multiplier sigma": "4",
+    "Epochs": "100",
+}
 FEW = "table=iris&methods=none&methods=output&epsilons=8&fits=2"
 
 
@@ -34,7 +39,9 @@ class Late(Wire):
 @pytest.fixture(scope="module")
 def held(browser: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The page whose runs can be held up."""
-    with serving(tmp_path_factory.mktemp("held"), str(Path(__file__).with_name("held_page.py"))) as server:
+    with serving(
+        tmp_path_factory.mktemp("held"), str(Path(__file__).with_name("held_page.py"))
+    ) as server:
         server.home.mkdir(exist_ok=True)
         yield server
 
@@ -66,7 +73,9 @@ def typed(page: Page, label: str, value: str) -> None:
     field(page, label).press("Enter")
 
 
-def test_a_preset_stays_though_the_run_that_fills_it_in_is_broken_off(page: Page, held: Server, hold: Path):
+def test_a_preset_stays_though_the_run_that_fills_it_in_is_broken_off(
+    page: Page, held: Server, hold: Path
+):
     wire = Wire(page)
     opened(page, held.url)
     hold.touch()
@@ -84,7 +93,9 @@ def test_a_preset_stays_though_the_run_that_fills_it_in_is_broken_off(page: Page
         expect(page.get_by_role("slider", name=label)).to_have_attribute("aria-valuetext", text)
 
 
-def test_what_is_typed_over_a_preset_in_a_hurry_is_not_reset_by_it(page: Page, held: Server, hold: Path):
+def test_what_is_typed_over_a_preset_in_a_hurry_is_not_reset_by_it(
+    page: Page, held: Server, hold: Path
+):
     wire = Wire(page)
     opened(page, held.url)
     chosen(page, "Moments accountant, MNIST")
@@ -93,7 +104,9 @@ def test_what_is_typed_over_a_preset_in_a_hurry_is_not_reset_by_it(page: Page, h
     hold.touch()
     wire.holding = True
     runs = drawn(page, hold, 0)
-    typed(page, "Noise multiplier sigma", "9")  # a setting of one's own, which the browser does not hear
+    typed(
+        page, "Noise multiplier sigma", "9"
+    )  # a setting of one's own, which the browser does not hear
     runs = drawn(page, hold, runs)
     typed(page, "Epochs", "7")
     drawn(page, hold, runs)  # the run before was broken off
@@ -102,26 +115,42 @@ def test_what_is_typed_over_a_preset_in_a_hurry_is_not_reset_by_it(page: Page, h
     complete(page)
     expect(field(page)).to_have_value("9")
     expect(field(page, "Epochs")).to_have_value("7")
-    expect(page.locator(".st-key-sigma_slider input[type=range]")).to_have_attribute("aria-valuetext", "9")
+    expect(page.locator(".st-key-sigma_slider input[type=range]")).to_have_attribute(
+        "aria-valuetext", "9"
+    )
 
 
-def test_an_old_value_counts_again_once_the_browser_has_heard_of_the_new_one(page: Page, held: Server):
+def test_an_old_value_counts_again_once_the_browser_has_heard_of_the_new_one(
+    page: Page, held: Server
+):
     opened(page, held.url)
     chosen(page, "Moments accountant, MNIST")
     expect(field(page)).to_have_value("4")
     complete(page)
     typed(page, "Noise multiplier sigma", "1.23")
-    expect(page.locator(".st-key-sigma_slider input[type=range]")).to_have_attribute("aria-valuetext", "1.23")
+    expect(page.locator(".st-key-sigma_slider input[type=range]")).to_have_attribute(
+        "aria-valuetext", "1.23"
+    )
     complete(page)
     expect(field(page)).to_have_value("1.23")
 
 
 @pytest.mark.parametrize("name", ["Compare", "Audit", "Train with these settings", "Train"])
-def test_a_button_that_is_pressed_before_the_page_has_answered_takes_what_was_typed(page: Page, app: Server, name: str):
+def test_a_button_that_is_pressed_before_the_page_has_answered_takes_what_was_typed(
+    page: Page, app: Server, name: str
+):
     address, label, text = {
         "Compare": (f"perturbation?{FEW}", "Steps T of descent", "20"),
-        "Audit": ("audit?audit_batch=500&audit_epochs=0.5&canaries=100&torch_beside=no", "Canaries", "120"),
-        "Train with these settings": ("train?features=pixels&model=mlp&epochs=0.1", "Noise multiplier sigma", "3"),
+        "Audit": (
+            "audit?audit_batch=500&audit_epochs=0.5&canaries=100&torch_beside=no",
+            "Canaries",
+            "120",
+        ),
+        "Train with these settings": (
+            "train?features=pixels&model=mlp&epochs=0.1",
+            "Noise multiplier sigma",
+            "3",
+        ),
         "Train": ("?features=pixels&model=mlp&epochs=0.1", "Noise multiplier sigma", "3"),
     }[name]
     wire = Late(page)
@@ -131,7 +160,9 @@ def test_a_button_that_is_pressed_before_the_page_has_answered_takes_what_was_ty
     complete(page)
     wire.waiting = []
     typed(page, label, text)
-    page.get_by_test_id("stMain").get_by_role("button", name=re.compile(f"^(\\w+ )?{name}")).first.click()
+    page.get_by_test_id("stMain").get_by_role(
+        "button", name=re.compile(f"^(\\w+ )?{name}")
+    ).first.click()
     while len(wire.waiting) < 2:
         page.evaluate("() => 0")
     said, wire.waiting = wire.waiting, None
