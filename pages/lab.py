@@ -51,9 +51,11 @@ with right:
     sentences = st.container(key="sentences", gap="xsmall")
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
     # Emptied, a chart would be torn down and made anew by every run.
-    early, picture = large.empty(), large.container()
+    early = large.empty()
+    picture = large.container()
     row = large.container(horizontal=True, gap="small", key="choices", vertical_alignment="center")
-    shown, below = large.container(), st.container()
+    shown = large.container()
+    below = st.container()
 
 store, past, device = job_store(sentences)
 offer_runs(beside_lesson, store)
@@ -67,7 +69,8 @@ with left:
             pinned = pin_controls(form.pinnable, lambda: on_screen().pinnable)
     keep.button("Reset", type="tertiary", on_click=start_over, key="reset")
 form = last_good(form, sentences)
-mechanism, delta = form.mechanism, form.delta
+mechanism = form.mechanism
+delta = form.delta
 if mechanism:
     with left:
         counting_mistakes(form.q)
@@ -79,8 +82,11 @@ with row.popover("Chart options", icon=":material/tune:", key="chart_options"):
 with shown:
     ids = run_picker.choose(past, store)
 
-names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
-otherwise = bool(mechanism) and sampled.answers(form.sampler, mechanism)
+names = []
+other_sampler = False  # with numbers of its own
+if mechanism:
+    names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
+    other_sampler = sampled.answers(form.sampler, mechanism)
 # First the cheap ones.
 if mechanism and (cache.slow(mechanism, delta) or sampled.takes_long(form.sampler, mechanism)):
     with early.container():
@@ -90,10 +96,11 @@ certain = form.unaccounted
 if mechanism:
     with sentences:
         sampled.say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
-    certain = epsilon_sentence(curves[CERTIFIED], show(delta), apart=otherwise)
+    certain = epsilon_sentence(curves[CERTIFIED], show(delta), apart=other_sampler)
     if pinned and form.pinnable:
         certain = f"{certain} {difference(pinned, form.pinnable)}"
-if warning := delta_warning(delta, form.n):
+warning = delta_warning(delta, form.n)
+if warning:
     sentences.warning(warning)
 early.empty()
 with picture:
@@ -115,7 +122,7 @@ with left, beside_sigma:
     noise_beside(form)
 if mechanism:
     with small:
-        if otherwise:
+        if other_sampler:
             st.caption("For Poisson batches:")
         attack_beside(mechanism, delta, form.n)
 with large:

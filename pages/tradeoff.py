@@ -42,7 +42,8 @@ with left:
     counting_mistakes(setting.q)
     prior = number(PRIOR)
     pinned = pin_controls(setting, setting_on_screen)
-mechanism, delta = setting.mechanism, setting.delta
+mechanism = setting.mechanism
+delta = setting.delta
 origin = exports.origin_of(mechanism, delta, setting.n, exports.address())
 
 with right:
@@ -66,26 +67,32 @@ with right:
     look = Look(view, log, one, every, names, pinned, chart_size(), sampler)
 
     on_screen("tradeoff")
-    otherwise, certain, warned = st.container(gap="xsmall"), st.container(), st.container()
+    sampler_place = st.container(gap="xsmall")
+    certain_place = st.container()
+    warnings_place = st.container()
     large, beside = st.columns([5, 3], gap="medium")
     # Emptied itself, the chart would be made anew by every run.
-    early, place = large.empty(), large.container()
+    early = large.empty()
+    place = large.container()
+    certain = certain_place
     # The approximation is there at once.
     if cache.slow(mechanism, delta) or takes_long(sampler, mechanism):
-        certain = certain.caption(cache.COMING)
+        certain = certain_place.caption(cache.COMING)  # which the sentence replaces
         if view == "trade-off":
             first = attack.first_picture(look, mechanism)
             early.plotly_chart(first.figure, key="first_chart", config=SMALL, alt=first.alt)
     against = attack.compared(look, mechanism, delta)
-    band, found = cache.band(mechanism), cache.risks(mechanism, delta)
+    band = cache.band(mechanism)
+    found = cache.risks(mechanism, delta)
     early.empty()
     certain.markdown(error_sentence(found, setting.after))
-    with otherwise:
+    with sampler_place:
         say_sampled(sampler, mechanism, delta, cache.final(CERTIFIED, mechanism, delta).last)
-    if warning := delta_warning(delta, setting.n):
-        warned.warning(warning)
+    warning = delta_warning(delta, setting.n)
+    if warning:
+        warnings_place.warning(warning)
     if pinned:
-        warned.markdown(difference(pinned, setting))
+        warnings_place.markdown(difference(pinned, setting))
 
     drawn = attack.picture(look, mechanism, delta)
     if drawn:
@@ -99,11 +106,12 @@ with right:
 
     with beside:
         meaning = WORDS["how_to_read"]
-        st.markdown(
-            attack.NO_BAND
-            if band.empty
-            else meaning[f"{view}, {axes}" if view == "trade-off" else view]
-        )
+        if band.empty:
+            st.markdown(attack.NO_BAND)
+        elif view == "trade-off":
+            st.markdown(meaning[f"{view}, {axes}"])
+        else:
+            st.markdown(meaning[view])
         if view == "trade-off":
             st.markdown(meaning["pair"])
         st.html(clt_verdict(cache.mu(mechanism), found))
@@ -113,7 +121,8 @@ with right:
     st.html(attack_table(band, found, against, prior))
     if view == "delta":
         exports.curves_download(mechanism, "delta", origin)
+    elif view == "trade-off":
+        exports.tradeoff_download([*edges_of(band), *against], view, origin)
     else:
-        named = [*edges_of(band), *against] if view == "trade-off" else growing_curves(mechanism)
-        exports.tradeoff_download(named, view, origin)
+        exports.tradeoff_download(growing_curves(mechanism), view, origin)
     card(mechanism, cache.final(one, mechanism, delta), one, setting.n)

@@ -1,4 +1,4 @@
-"""The page Train: every setting of one run, every measurement of it, resuming it and exporting it."""
+"""The page Train: every setting and measurement of one run, its resumption and its export."""
 
 from functools import partial
 

@@ -1,6 +1,4 @@
-"""Jobs of any kind on the pages: open their store, start, resume and cancel them once, and show one
-of them.
-"""
+"""Jobs of any kind on the pages: they are started, resumed and cancelled once, and one is shown."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,45 +50,52 @@ def opened_store(place: Any) -> Store | None:
 def job_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequence[Run], str]:
     """The store, its latest jobs of a kind and their device; trouble is said in the place."""
     store = opened_store(place)
+    if store is None:
+        return None, (), ""
     try:
-        return (
-            (store, store.runs(kind=kind, limit=LATEST), device_here(store.home))
-            if store
-            else (None, (), "")
-        )
+        return store, store.runs(kind=kind, limit=LATEST), device_here(store.home)
     except StoreError as error:
         place.error(str(error))
         return None, (), ""
 
 
 def expected_seconds(store: Store | None, *requests: Any) -> float | None:
-    """The expected seconds of jobs, one after the other; None without ones similar to each, or if
-    the store fails.
-    """
+    """The expected seconds of jobs in a row; None if one has no similar job, or the store fails."""
+    if store is None or not requests:
+        return None
+    total = 0.0
     try:
-        each = [expected.seconds_for(store, request) for request in requests] if store else []
+        for request in requests:
+            seconds = expected.seconds_for(store, request)
+            if seconds is None:
+                return None
+            total += seconds
     except StoreError:
         return None
-    return sum(each) if each and None not in each else None
+    return total
+
+
+def unnamed(requests: Sequence[Any]) -> Sequence[str]:
+    """An empty name for each request."""
+    return [""] * len(requests)
 
 
 @uninterrupted
 def start(
     store: Store,
     requests: Sequence[Any],
-    names: Callable[[Sequence[Any]], Sequence[str]] = lambda requests: [""] * len(requests),
+    names: Callable[[Sequence[Any]], Sequence[str]] = unnamed,
     sweep: str = "",
     also: Iterable[str] = (),
 ) -> list[str]:
     """Queue the requests that are not under way, with these names; return the new ids.
 
-    In a callback.
-
-    Jobs of this session and the jobs `also` count as under way. A sweep is queued whole. The page
-    says why nothing is queued.
+    For a callback. Jobs of this session and the jobs `also` count as under way. A sweep is queued
+    whole. The page says why nothing is queued.
     """
     with problems_said():
-        if not may_start(user := current_user()):
+        user = current_user()
+        if not may_start(user):
             raise ValueError(NOBODY)
         kind = kind_of(requests[0]).name
         known = Counter(run.request for run in under_way(store, also) if run.kind == kind)
@@ -98,9 +103,8 @@ def start(
         if not missing:
             raise ValueError(UNDER_WAY)
         queued = requests if sweep else missing
-        new = within_limits.submit(
-            store, list(zip(queued, names(queued), strict=True)), user.owner, sweep or None
-        )
+        named = list(zip(queued, names(queued), strict=True))
+        new = within_limits.submit(store, named, user.owner, sweep or None)
         _started().update(new)
         return new
     return []
@@ -108,7 +112,7 @@ def start(
 
 @contextmanager
 def problems_said() -> Iterator[None]:
-    """Let the page say why a callback fails, or refuses, within the block, which ends there."""
+    """End the block at an error, which the page then reports."""
     try:
         yield
     # StoreError; an accountant without an answer; UnknownRun.
@@ -117,20 +121,21 @@ def problems_said() -> Iterator[None]:
 
 
 def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
-    """The active jobs of this session, and the reader's among `also`, except those being cancelled."""
-    known = runs_of(store, sorted({*_started(), *also}))
-    return [
-        run
-        for run in known
-        if run.active and not run.cancelling and (run.id in _started() or may_change(run))
-    ]
+    """The active jobs of this session, and the reader's among `also`, unless being cancelled."""
+    started = _started()
+    found = []
+    for run in runs_of(store, sorted({*started, *also})):
+        going_on = run.active and not run.cancelling
+        if going_on and (run.id in started or may_change(run)):
+            found.append(run)
+    return found
 
 
 @uninterrupted
 def resume_run(store: Store, run: str) -> str:
     """Queue the rest of a run that ended early; return its id, or "" if the page says why not.
 
-    In a callback.
+    For a callback.
     """
     with problems_said():
         if any(each.parent == run for each in under_way(store)):
@@ -143,31 +148,33 @@ def resume_run(store: Store, run: str) -> str:
 
 
 def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
-    """Draw the button that cancels an active job, if the reader may; `name` is told by its help."""
+    """Draw the button that cancels an active job, if the reader may; its help has the name."""
     if not run.active or not may_change(run):
         return
     stopping = run.cancelling and run.status is Status.RUNNING
-    label = "Cancelling…" if stopping else "Cancel"
-    pressed = {
-        "on_click": cancel,
-        "args": (store, run.id),
-        "disabled": stopping,
-        "help": f"Cancel {name}." if name else None,
-    }
-    place.button(label, key=f"cancel_{run.id}", width="stretch", **pressed)
+    place.button(
+        "Cancelling…" if stopping else "Cancel",
+        key=f"cancel_{run.id}",
+        help=f"Cancel {name}." if name else None,
+        on_click=cancel,
+        args=(store, run.id),
+        disabled=stopping,
+        width="stretch",
+    )
 
 
 @uninterrupted
 def cancel(store: Store, run: str) -> None:
-    """Cancel the job, at once if this session started it, else after a question. In a callback."""
+    """Cancel the job, at once if it is the reader's, else after a question. For a callback."""
     with problems_said():
         asked = store.run(run)
         _check_rights(asked, "cancel")
-        own = asked.owner and asked.owner == current_user().owner
-        if own or run in _started() or not asked.active:
+        same_owner = asked.owner and asked.owner == current_user().owner
+        if same_owner or run in _started() or not asked.active:
             store.cancel(run)
         else:
-            st.session_state[ASKED], st.session_state[UNSAID] = (store, run), True
+            st.session_state[ASKED] = (store, run)
+            st.session_state[UNSAID] = True
 
 
 def say_outcome() -> None:
@@ -178,12 +185,15 @@ def say_outcome() -> None:
 
 def say_problem() -> None:
     """Draw why the last click did nothing, once."""
-    if sentence := st.session_state.pop(PROBLEM, None):
-        (st.info if sentence == UNDER_WAY else st.error)(sentence)
+    sentence = st.session_state.pop(PROBLEM, None)
+    if sentence == UNDER_WAY:
+        st.info(sentence)
+    elif sentence:
+        st.error(sentence)
 
 
 def outcome_unsaid() -> bool:
-    """Return whether the page must draw such a result; once."""
+    """True if the page must be run again to draw such a result; once."""
     return PROBLEM in st.session_state or st.session_state.pop(UNSAID, False)
 
 
@@ -198,7 +208,7 @@ def _check_rights(run: Run, verb: str) -> None:
 
 @uninterrupted
 def _answer(store: Store, run: str, yes: bool) -> None:
-    st.session_state.pop(ASKED, None)
+    _forget_question()
     if yes:
         _started().add(run)
         cancel(store, run)
@@ -216,22 +226,25 @@ def _ask_first() -> None:
     if asked is None or not asked.active:
         del st.session_state[ASKED]
         return
-    dismissed = lambda: st.session_state.pop(ASKED, None)  # noqa: E731
-    st.dialog(f"Cancel {NOUNS[asked.kind]} that you did not start here?", on_dismiss=dismissed)(
-        _question
-    )(store, asked)
+    title = f"Cancel {NOUNS[asked.kind]} that you did not start here?"
+    draw_dialog = st.dialog(title, on_dismiss=_forget_question)(_question)
+    draw_dialog(store, asked)
+
+
+def _forget_question() -> None:
+    st.session_state.pop(ASKED, None)
 
 
 def _question(store: Store, run: Run) -> None:
     if ASKED not in st.session_state:  # answered
         st.rerun()
-    resumable = (
-        " You can resume it later from its last checkpoint." if run.kind == TRAINING.name else ""
-    )
-    st.markdown(
+    words = (
         f"**{verbatim(name_of(run))}** ({when(run.created)}) was not started in this tab. Somebody"
-        f" else may be waiting for it.{resumable}"
+        " else may be waiting for it."
     )
+    if run.kind == TRAINING.name:
+        words += " You can resume it later from its last checkpoint."
+    st.markdown(words)
     row = st.container(horizontal=True)
     noun = NOUNS[run.kind].split()[-1]
     row.button(
@@ -245,10 +258,15 @@ def _question(store: Store, run: Run) -> None:
 
 
 class Asked(NamedTuple):
-    """The request that the controls of a page make, or why there is none."""
+    """The request in the controls of a page; None with the reason why there is none."""
 
     request: Any
     problem: str = ""  # a sentence; empty if the job can be done here
+
+
+def takes_none(run: Run) -> bool:
+    """False: a page has no use for a job of another kind."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -264,15 +282,16 @@ class ShownJob:
     first: str = ""  # a sentence below the button if the expected time is unknown
     replaces: bool = False  # a new job cancels the one shown
 
-    def shown(self, store: Store, takes: Callable[[Run], bool] = lambda run: False) -> Run | None:
+    def shown(self, store: Store, takes: Callable[[Run], bool] = takes_none) -> Run | None:
         """The job to show, if any; a wrong address is reported.
 
         `takes` may find a use for a job of another kind in the address.
         """
         say_outcome()
-        run, asked = None, self._remembered.value
+        asked = self._remembered.value
         if not asked:
             return None
+        run = None
         try:
             run = store.run(asked)
         except UnknownRun:
@@ -294,22 +313,24 @@ class ShownJob:
         say: Callable[[str], object],
         on_screen: Callable[[], Asked],
     ) -> None:
-        """Draw the button that starts a job, with its expected time if known; `say` draws why there
-        is no job.
+        """Draw the button that starts a job, with its expected time if known.
 
-        `on_screen` reads what the controls ask for when the button is pressed.
+        `say` draws the problem, if there is one. `on_screen` reads the controls anew when the
+        button is pressed.
         """
         seconds = expected_seconds(store, asked.request) if asked.request else None
-        label = (
-            f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb
-        )
-        pressed = {
-            "on_click": self.begin_shown,
-            "args": (store, on_screen),
-            "disabled": not (store and asked.request),
-        }
+        label = self.verb
+        if seconds is not None:
+            label += f" · about {duration(max(seconds, 1))}"
         st.button(
-            label, key=self.verb.lower(), type="primary", icon=self.icon, width="stretch", **pressed
+            label,
+            key=self.verb.lower(),
+            type="primary",
+            icon=self.icon,
+            on_click=self.begin_shown,
+            args=(store, on_screen),
+            disabled=not (store and asked.request),
+            width="stretch",
         )
         if asked.problem:
             say(asked.problem)
@@ -318,16 +339,14 @@ class ShownJob:
 
     @uninterrupted
     def begin_shown(self, store: Store, on_screen: Callable[[], Asked]) -> None:
-        """Begin what the controls ask for; where they ask for nothing by now, the page says why."""
+        """Begin the job that the controls ask for now, if any."""
         request = on_screen().request
         if request is not None:
             self.begin(store, request)
 
     @uninterrupted
     def begin(self, store: Store, request: Any) -> None:
-        """Queue a job and show it, unless the same job is shown, or was started here, and is under
-        way.
-        """
+        """Queue a job and show it, unless the same job is under way."""
         before = st.session_state.get(self._remembered.key, "")
         for new in start(store, [request], also=[before]):
             st.session_state[self._remembered.key] = new
@@ -340,24 +359,26 @@ class ShownJob:
         Each job, and each status of it, has its own widget, so that a late answer from the browser
         is no choice.
         """
-        known = {
-            run.id: run for run in (*([shown] if shown else []), *past[:RECENT]) if request_of(run)
-        }
-        if not known or (shown and list(known) == [shown.id]):
+        name = f"{self.noun}_chosen"
+        listed = list(past[:RECENT])
+        key = f"{name}_none"
+        if shown:
+            listed.insert(0, shown)
+            key = f"{name}_{shown.id}_{shown.status}"
+        known = {run.id: run for run in listed if request_of(run)}
+        ids = list(known)
+        if not ids or (shown and ids == [shown.id]):
             return
-        ids, name = list(known), f"{self.noun}_chosen"
-        key = st.session_state[name] = (
-            f"{name}_{shown.id}_{shown.status}" if shown else f"{name}_none"
-        )
-        index = ids.index(shown.id) if shown and shown.id in known else None
-        changed = {"key": key, "on_change": self._choose, "args": (key, ids)}
-        look = {"index": index, "placeholder": "Choose an earlier one"}
+        st.session_state[name] = key
         st.selectbox(
             f"{self.noun.capitalize()} shown",
             ids,
             format_func=lambda run: line_of(known[run]),
-            **look,
-            **changed,
+            index=ids.index(shown.id) if shown and shown.id in known else None,
+            placeholder="Choose an earlier one",
+            key=key,
+            on_change=self._choose,
+            args=(key, ids),
         )
 
     @uninterrupted
@@ -372,14 +393,15 @@ class ShownJob:
     ) -> None:
         """Draw the job twice a second while it is active.
 
-        `draw` gets the store, and what `read` makes of the job as it is now, its request and its
-        events; the `run` of that is the job.
+        `read` gets the job as it is now, its request and its events. `draw` gets the store and the
+        result of `read`, the `run` of which is the job.
         """
 
         def panel(store: Store, job: str, active: bool) -> None:
             try:
                 now = store.run(job)
-                found = read(now, now.request, [event for _, event in store.tail(job)])
+                events = [event for _, event in store.tail(job)]
+                found = read(now, now.request, events)
             except (UnknownRun, StoreError) as error:
                 st.error(str(error))
                 return
@@ -393,21 +415,16 @@ class ShownJob:
                 st.rerun()
             draw(store, found)
 
-        st.fragment(panel, run_every=POLL_SECONDS if run.active else None)(
-            store, run.id, run.active
-        )
+        draw_panel = st.fragment(panel, run_every=POLL_SECONDS if run.active else None)
+        draw_panel(store, run.id, run.active)
 
     def status(self, store: Store, run: Run, done: float, progress: str, until: str) -> None:
-        """Draw the progress of the job with its Cancel, or how it ended early; `until` says what it
-        found.
-        """
+        """Draw the progress of the job with its Cancel, or its early end and result (`until`)."""
         if run.active:
-            bar, button = st.container(key=f"progress_{run.id}").columns(
-                [5, 1], vertical_alignment="center"
-            )
+            row = st.container(key=f"progress_{run.id}")
+            bar, button = row.columns([5, 1], vertical_alignment="center")
             if run.status is Status.QUEUED:
-                place = f"{status_of(run)} of all jobs" if run.position else status_of(run)
-                progress = ", ".join(filter(None, [place, start_of(store, run.id)]))
+                progress = _place_in_queue(store, run)
             bar.progress(min(done, 1.0), text=progress)
             cancel_button(button, store, run)
         elif run.status is Status.CANCELLED:
@@ -423,22 +440,28 @@ class ShownJob:
         return Remembered(self.parameter, key=f"{self.noun}_shown")
 
 
+def _place_in_queue(store: Store, run: Run) -> str:
+    """The place of a job in the queue, and its expected start if that is known."""
+    place = status_of(run)
+    if run.position:
+        place += " of all jobs"
+    begins = start_of(store, run.id)
+    return f"{place}, {begins}" if begins else place
+
+
 def say_failure(run: Run, noun: str, refusal: str = "") -> None:
-    """Draw why a job failed, with its traceback unless the error is a sentence that begins with
-    `refusal`.
-    """
+    """Draw why a job failed, and its traceback unless the last line begins with `refusal`."""
     lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-    refused = refusal and lines[-1].startswith(refusal)
-    st.error(f"The {noun} failed: {verbatim(lines[-1].removeprefix(refusal), MAX_REASON)}")
+    last = lines[-1]
+    refused = refusal and last.startswith(refusal)
+    st.error(f"The {noun} failed: {verbatim(last.removeprefix(refusal), MAX_REASON)}")
     if not refused:
         with st.expander("Traceback"):
             st.code("\n".join(lines), language=None)
 
 
 def request_of(run: Run | None) -> Any:
-    """The request of a job; None without a job, or for one of another version, which its panel
-    reports.
-    """
+    """The request of a job; None without a job, or if another version made it."""
     try:
         return run.request if run else None
     except (ValueError, TypeError):
@@ -447,5 +470,6 @@ def request_of(run: Run | None) -> Any:
 
 def line_end(run: Run) -> str:
     """The end of a job's line in the choice: its time and, unless it finished, its status."""
-    ended = "" if run.status is Status.FINISHED else f", {run.status}"
-    return f"({when(run.created)}{ended})"
+    if run.status is Status.FINISHED:
+        return f"({when(run.created)})"
+    return f"({when(run.created)}, {run.status})"

@@ -1,6 +1,4 @@
-"""The lab: what settings cost and runs have bought, in a sentence, test images and charts, and an
-attacker's odds.
-"""
+"""The lab: the epsilon of settings and the accuracy of runs, in words, images and charts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -39,7 +37,7 @@ from dpcore.privacy.report.numbers import marked, percent, plain
 from dpcore.privacy.report.verdict import lowered
 from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import with_origin
-from dpcore.runs.record import Status, StoreError, UnknownRun
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import SHOWN_EXAMPLES
@@ -100,15 +98,15 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
     say_outcome(form, shown.curves, shown.otherwise, watched)
     st.markdown(shown.certain, help=help_on("epsilon", "delta"))
     show_answers(form, watched)
-    runs, size = runs_on_chart(watched, form), chart_size()
+    runs = runs_on_chart(watched, form)
+    size = chart_size()
     drawing = drawing_of(shown, runs, watched, size)
-    title = (
-        f"Epsilon and accuracy\n{words_of(form.pinnable)}"
-        if form.pinnable
-        else "Epsilon and accuracy"
-    )
-    name = "epsilon-and-accuracy"
-    file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
+    title = "Epsilon and accuracy"
+    if form.pinnable:
+        title += f"\n{words_of(form.pinnable)}"
+    file = "epsilon-and-accuracy"
+    if form.mechanism:
+        file = origin_of(form.mechanism, form.delta, form.n).file(file)
     alt = alt_of(shown.curves, runs, watched, shown.otherwise)
     preview = partial(previewed, shown, watched, size)
     with st.container(key="in_sight", gap=None):
@@ -122,10 +120,10 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
             fits=True,
         )
     statuses = st.container(key="statuses", gap="xsmall")
+    if shown.store is None:
+        return
     for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
-        if shown.store is not None and (
-            each.run.active or each.run.status in (Status.FAILED, Status.LOST)
-        ):
+        if each.run.active or each.run.status in (Status.FAILED, Status.LOST):
             with statuses:
                 run_status(shown.store, each, several=len(watched) > 1)
 
@@ -133,51 +131,65 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
 def say_outcome(
     form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, runs: Sequence[RunRecord]
 ) -> None:
-    """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for
-    it.
+    """Draw the epsilon of the settings, and the accuracy that the runs shown reached for it.
 
-    Privacy has a price once a private run has ended: until then its accuracy is that of a shorter
+    Privacy has a price once a private run has finished: before, its accuracy is that of a shorter
     training.
     """
     private = last_of(runs, private=True)
-    # Only beside it their accuracies tell what privacy costs.
-    own = baseline_of(private.config) if private else None
-    baseline = last_of(
-        [each for each in runs if own is None or alike(each.run, own)], private=False
-    )
+    compared = runs
+    if private:  # only its own baseline tells the cost of privacy
+        own = baseline_of(private.config)
+        compared = [each for each in runs if alike(each.run, own)]
+    baseline = last_of(compared, private=False)
     cost = _cost(form, curves, otherwise)
-    chosen = form.configs[0] if form.configs else None
-    # Of other settings.
-    if private and (chosen is None or replace(chosen, seed=private.config.seed) != private.config):
-        other = (
-            "" if private.config.delta == form.delta else f", delta {plain(private.config.delta)}"
-        )
-        run = f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}{other}."
-        headline([cost, run], _numbers(private))
+    if private and _of_other_settings(private, form):
+        run = f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}"
+        if private.config.delta != form.delta:
+            run += f", delta {plain(private.config.delta)}"
+        headline([cost, f"{run}."], _numbers(private))
         return
-    sentences, numbers = [f"{cost} {ASKED}" if form.configs else cost], {}
+    sentences = [f"{cost} {ASKED}" if form.configs else cost]
+    numbers = {}
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
-        coming = any(each.config.private and each.run.status is Status.QUEUED for each in runs)
-        sentences.append(
-            "{baseline} % right without"
-            f" privacy.{' The private run comes next.' if coming else ''}"
-        )
+        alone = "{baseline} % right without privacy."
+        if any(each.config.private and each.run.status is Status.QUEUED for each in runs):
+            alone += " The private run comes next."
+        sentences.append(alone)
     if private:
         numbers |= _numbers(private)
-        spent = "{accuracy} % right at epsilon {epsilon}"
-        ended = private.run.status is Status.FINISHED
-        sentences.append(
-            f"{spent}{'' if ended else ', so far' if private.run.active else ', cut short'}."
-        )
-        if baseline:
-            both = f"{spent}. Without privacy {{baseline}} %: privacy "
-            costs = [
-                f"{both}costs {{lost}} points in this run.",
-                f"{both}costs nothing in this run, {{gained}} points to the good.",
-            ]
-            sentences += costs if ended else [f"{sentences[-1]} Without privacy {{baseline}} %."]
+        sentences += _reached(private.run, beside_baseline=baseline is not None)
     headline(sentences, numbers)
+
+
+def _of_other_settings(private: RunRecord, form: Form) -> bool:
+    """True unless the form describes the run, except for its seed."""
+    if not form.configs:
+        return True
+    return replace(form.configs[0], seed=private.config.seed) != private.config
+
+
+def _reached(run: Run, *, beside_baseline: bool) -> list[str]:
+    """The sentences about the accuracy of a private run, the ones with more numbers later."""
+    spent = "{accuracy} % right at epsilon {epsilon}"
+    finished = run.status is Status.FINISHED
+    if finished:
+        alone = f"{spent}."
+    elif run.active:
+        alone = f"{spent}, so far."
+    else:
+        alone = f"{spent}, cut short."
+    if not beside_baseline:
+        return [alone]
+    if not finished:
+        return [alone, f"{alone} Without privacy {{baseline}} %."]
+    both = f"{spent}. Without privacy {{baseline}} %: privacy "
+    return [
+        alone,
+        f"{both}costs {{lost}} points in this run.",
+        f"{both}costs nothing in this run, {{gained}} points to the good.",
+    ]
 
 
 def _numbers(private: RunRecord) -> dict[str, LiveNumber]:
@@ -190,14 +202,11 @@ def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
 
 
 def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
-    last = (
-        otherwise.curve.last
-        if otherwise
-        else curves[CERTIFIED].last
-        if CERTIFIED in curves
-        else None
-    )
-    if last is None:
+    if otherwise:
+        last = otherwise.curve.last
+    elif CERTIFIED in curves:
+        last = curves[CERTIFIED].last
+    else:
         return "No epsilon is proven of these settings."
     return f"Epsilon {marked(last.value, last.kind, last.lower)} {lowered(form.after)}."
 
@@ -218,15 +227,14 @@ def _epsilon(watched: RunRecord) -> LiveNumber:
 
 
 def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
-    """Show the first test images, below each what the last private run shown answers; nothing for
-    other data.
+    """Show the first test images, each with the answer of the last private run shown.
 
-    A click on one shows the probabilities of all runs; the hint is said there before there are any.
+    Nothing is shown for other data. A click on an image shows the probabilities of all runs, or a
+    hint before there are any.
     """
-    config = watched[-1].config if watched else form.configs[0] if form.configs else None
-    dataset, source = (
-        (config.dataset, config.source) if config else (form.data.dataset, form.data.source)
-    )
+    data = watched[-1].config if watched else form.data
+    dataset = data.dataset
+    source = data.source
     if not DATASETS[dataset].images or source not in available(dataset) or not follows():
         return
     try:
@@ -235,21 +243,19 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
         return
     shown = [each for each in watched if each.config.dataset == dataset]
     detail = last_of(shown, private=True) or (shown[-1] if shown else None)
-    runs = [
-        {
+    runs = []
+    styles = run_styles(each.config.private for each in shown)
+    for each, style in zip(shown, styles, strict=True):
+        known = [test.answers for test in each.history.evaluated if test.answers]
+        run = {
             "run": each.run.id,
             "label": each.label,
             "color": style.color,
             "active": each.run.active,
             "after": each.history.sequence,  # number of the last event that is known
-            "answers": next(
-                (test.answers for test in reversed(each.history.evaluated) if test.answers), None
-            ),
+            "answers": known[-1] if known else None,
         }
-        for each, style in zip(
-            shown, run_styles(each.config.private for each in shown), strict=True
-        )
-    ]
+        runs.append(run)
     data = {
         "label": "Test images, and what is answered for each",
         "images": images,
@@ -271,7 +277,8 @@ def first_test_images(dataset: str, source: str) -> tuple[list[str], list[int]]:
     The darkness of a grey one is its opacity, so that it can have the colour of the text.
     """
     test = load_test_images(dataset, source)
-    images, labels = test.images[:SHOWN_EXAMPLES], test.labels[:SHOWN_EXAMPLES].tolist()
+    images = test.images[:SHOWN_EXAMPLES]
+    labels = test.labels[:SHOWN_EXAMPLES].tolist()
     if DATASETS[dataset].grey:
         pixels = [np.dstack([np.zeros_like(each), each]) for each in images]
     else:
@@ -283,51 +290,51 @@ def drawing_of(
     shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord], size: Size
 ) -> Drawing:
     """The figure, and what in it follows the runs that go on; asks Streamlit nothing."""
-    look = {
-        "log": shown.log,
-        "across": shown.across,
-        "ghost": shown.ghost,
-        "otherwise": shown.otherwise,
-    }
-    before_runs = INVITATION if shown.form.configs else UNTRAINABLE
-    look |= {
-        "without": NO_STORE if shown.store is None else before_runs,
-        "height": HEIGHT,
-        "size": size,
-    }
+    if shown.store is None:
+        without = NO_STORE
+    elif shown.form.configs:
+        without = INVITATION
+    else:
+        without = UNTRAINABLE
     by_epsilon = over_epsilon(shown.curves, shown.across)
     behind = best_recipe(shown, runs) if by_epsilon and shown.across == RECIPES else []
-    figure = lab_figure(shown.curves, epochs_of(shown.form), [*behind, *runs], **look)
-    both = zip(runs, watched, strict=True)
-    return Drawing(
-        figure, [each for run, of in both for each in following(figure, run, of, by_epsilon, size)]
+    figure = lab_figure(
+        shown.curves,
+        epochs_of(shown.form),
+        [*behind, *runs],
+        log=shown.log,
+        across=shown.across,
+        ghost=shown.ghost,
+        otherwise=shown.otherwise,
+        without=without,
+        height=HEIGHT,
+        size=size,
     )
+    follows = []
+    for run, record in zip(runs, watched, strict=True):
+        follows += following(figure, run, record, by_epsilon, size)
+    return Drawing(figure, follows)
 
 
 def best_recipe(shown: Shown, runs: Sequence[LabRun]) -> list[LabRun]:
-    """The data set's best recipe, recorded on the full data, as a run up to one point beyond the
-    others.
-    """
+    """The data set's best recipe on the full data, as a run up to one point beyond the others."""
     title = DATASETS[shown.form.usual.dataset].title
-    configs = [
-        config
-        for each in PAPER.ladders
-        if each.place == title
-        for _, config in each.rungs[-1].configs
-    ]
+    epsilons = []
+    accuracies = []
+    for ladder in PAPER.ladders:
+        if ladder.place != title:
+            continue
+        for _, config in ladder.rungs[-1].configs:
+            record = recorded(PAPER.id, config)
+            if record:
+                epsilons.append(record.epsilon or 0.0)
+                accuracies.append(record.mean / 100)
+    if not epsilons:
+        return []
     end = max([shown.curves[CERTIFIED].epsilon[-1], *(run.most for run in runs)])
-    found = [
-        (record.epsilon or 0.0, record.mean / 100)
-        for each in configs
-        if (record := recorded(PAPER.id, each))
-    ]
-    spent, accuracy = (
-        zip(*found[: 1 + sum(spent < end for spent, _ in found)], strict=True)
-        if found
-        else ((), ())
-    )
+    kept = 1 + sum(epsilon < end for epsilon in epsilons)
     style = Style(GREY, "dot", "┄┄", "best recipe, full data")
-    return [LabRun(style, -1, [], accuracy, spent)] if found else []
+    return [LabRun(style, -1, [], tuple(accuracies[:kept]), tuple(epsilons[:kept]))]
 
 
 def previewed(

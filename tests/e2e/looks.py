@@ -28,20 +28,25 @@ UNFINISHED = """() => {
         return !plot.clientWidth || Math.abs(drawn - plot.clientWidth) <= 1;
     };
     return Object.entries({
-        'a script': document.querySelector('[data-testid=stApp]')?.dataset.testScriptState !== 'notRunning',
+        'a script': document.querySelector('[data-testid=stApp]')
+            ?.dataset.testScriptState !== 'notRunning',
         'the heading': !all('h1').length,
         'what is stale': all('[data-testid=stSkeleton], [data-stale=true]').length,
-        'a component': !all('[data-testid=stBidiComponentRegular]').every(each => each.children.length > 1),
+        'a component': !all('[data-testid=stBidiComponentRegular]')
+            .every(each => each.children.length > 1),
         'a width': !all('.live-plot').every(fits),
         'a chart': !all('[data-testid=stPlotlyChart]').every(e => e.querySelector('.main-svg')),
-        'a table': !all('[data-testid=stDataFrame]').every(each => each.querySelector('[role=gridcell]')),
+        'a table': !all('[data-testid=stDataFrame]')
+            .every(each => each.querySelector('[role=gridcell]')),
     }).filter(([, missing]) => missing).map(([name]) => name);
 }"""
 OUTSIDE = """() => {
     const width = document.documentElement.clientWidth;
     const shown = document.querySelectorAll('button, input, [data-testid=stSelectbox], table');
-    const scrolls = e => e.closest('[role=region], [data-testid=stMultiSelectTagsContainer]');  // by themselves
-    return [...shown].filter(e => e.getClientRects().length && !scrolls(e) && e.getBoundingClientRect().right > width)
+    // parts that scroll by themselves
+    const scrolls = e => e.closest('[role=region], [data-testid=stMultiSelectTagsContainer]');
+    return [...shown].filter(e => e.getClientRects().length && !scrolls(e)
+        && e.getBoundingClientRect().right > width)
         .map(e => `${e.tagName} ${e.innerText.slice(0, 40)}`);
 }"""
 SLIDERS = (
@@ -52,7 +57,8 @@ IS_DARK = """() => getComputedStyle(document.querySelector("[data-testid=stApp]"
     .match(/[0-9]+/g).slice(0, 3).every(each => each < 128)"""
 AT_REST = "() => document.getAnimations().every(each => each.playState !== 'running')"
 NEXT_FRAME = "() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
-HEIGHT = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
+HEIGHT = """() => Math.max(...[
+    ...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
     .map(each => each.scrollHeight + 100))"""  # of the page, and of a column that scrolls by itself
 BARRIERS = """async options => {
     const {violations} = await axe.run(document, {resultTypes: ["violations"], ...options});
@@ -69,7 +75,7 @@ def go_to(page: Page, title: str) -> None:
 
 
 def complete(page: Page) -> Page:
-    """The page, once its script has ended and every part of it is drawn in the width that it has."""
+    """The page, once its script has ended and every part of it is drawn in its width."""
     page.wait_for_selector(STILL)
     try:
         page.wait_for_function(f"() => !({UNFINISHED})().length", polling=100)

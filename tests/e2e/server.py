@@ -41,7 +41,7 @@ def serving(home: Path, script: str = "app.py") -> Iterator[Server]:
 def answering(
     command: list[str], port: int, home: Path, folder: Path, address: str = "127.0.0.1"
 ) -> Iterator[Server]:
-    """What a command serves on the port of an address, started in the folder, while the block runs."""
+    """The server that a command starts in the folder, at an address, while the block runs."""
     log, state = home / "server.log", home / "state"
     with log.open("wb") as out:
         environment = {**os.environ, "DPCORE_HOME": str(state)}

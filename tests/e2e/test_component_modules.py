@@ -16,8 +16,21 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.long
 
-ITEM = {"kind": "growth", "run": "a", "after": 0, "seen": 0, "trace": 0, "event": "evaluated", "y": "accuracy",
-        "item": None, "scale": 100, "x": "epoch", "table": None, "level": False, "label": None}  # fmt: skip
+ITEM = {
+    "kind": "growth",
+    "run": "a",
+    "after": 0,
+    "seen": 0,
+    "trace": 0,
+    "event": "evaluated",
+    "y": "accuracy",
+    "item": None,
+    "scale": 100,
+    "x": "epoch",
+    "table": None,
+    "level": False,
+    "label": None,
+}
 
 
 @pytest.fixture(scope="module")
@@ -139,11 +152,13 @@ def test_each_news_of_a_run_is_reported_once_whatever_the_others_say(page: Page)
         const following = new Following(() => {}), said = [];
         const state = (status, cancelling = false) => ({ status, cancelling });
         const runs = {
-            a: { ended: true }, b: { status: state("running") }, c: { status: state("finished") }, d: { unknown: "?" },
+            a: { ended: true }, b: { status: state("running") },
+                c: { status: state("finished") }, d: { unknown: "?" },
             e: { status: state("queued") }, f: { status: state("queued", true) },
         };
         following.runs = new Map(Object.entries(runs));
-        for (const run of [..."abcdefgabcdefg"]) following.report(run, state("queued"), (news) => said.push(news));
+        for (const run of [..."abcdefgabcdefg"])
+            following.report(run, state("queued"), (news) => said.push(news));
         return said;
     }"""
     said = page.evaluate(script, files.address("runs.js"))
@@ -224,9 +239,12 @@ def test_numbers_stand_under_their_axes_as_they_are_and_no_bound_of_epsilon_read
         "layout": titles | {"yaxis2": {"title": {"text": "%"}}, "hovermode": "x unified"},
     }
     assert rows(both) == [
-        ["line", "certified epsilon", "epsilon", "%"], ["PLD", "1", "1.57", ""],
-        ["run", "0.5", "", "10"], ["run", "2.346", "", "20"], ["run", "10", "", "30"],
-    ]  # fmt: skip
+        ["line", "certified epsilon", "epsilon", "%"],
+        ["PLD", "1", "1.57", ""],
+        ["run", "0.5", "", "10"],
+        ["run", "2.346", "", "20"],
+        ["run", "10", "", "30"],
+    ]
     sideways = {"data": [bound | {"x": [1.561], "y": [1e-5]}], "layout": {"hovermode": "y unified"}}
     assert rows(sideways)[1] == ["PLD", "1.57", "0.00001"]
 

@@ -238,7 +238,10 @@ def test_on_runs_heads_sort_and_ticked_runs_are_renamed_and_deleted(tab: Page, a
 
 
 def test_on_perturbation_a_place_is_chosen_and_methods_compared(tab: Page, app: Server):
-    few = "table=iris&methods=none&methods=output&methods=gradient&epsilons=0.5&epsilons=8&fits=20&descent=20"
+    few = (
+        "table=iris&methods=none&methods=output&methods=gradient"
+        "&epsilons=0.5&epsilons=8&fits=20&descent=20"
+    )
     opened(tab, f"{app.url}/perturbation?{few}")
     pressed(tab, "each gradient")
     expect(tab.get_by_text("Noise on each gradient: gradient perturbation.")).to_be_visible()

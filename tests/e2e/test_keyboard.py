@@ -27,9 +27,10 @@ ADDRESSES = [
 ]
 STILL_STYLES = "*, *::before, *::after {transition: none !important; animation: none !important}"
 PREPARE = """() => {
-    const parts = element => {  // where a ring may be drawn: the element and what is drawn close around it
+    const parts = element => {  // where a ring may be drawn: the element and close around it
         const found = [];
-        for (let each = element; each && found.length < 4; each = each.parentElement) found.push(each);
+        for (let each = element; each && found.length < 4; each = each.parentElement)
+            found.push(each);
         return found;
     };
     const look = element => parts(element).map(each => ['', '::before', '::after'].map(pseudo => {
@@ -37,28 +38,35 @@ PREPARE = """() => {
         return [style.outline, style.boxShadow, style.border, style.backgroundColor, style.color,
             style.textDecorationLine].join('|');
     })).join('#');
-    const shown = element => element.checkVisibility({visibilityProperty: true}) && element.getClientRects().length;
+    const shown = element => element.checkVisibility({visibilityProperty: true})
+        && element.getClientRects().length;
     const named = element => `${element.tagName} ${element.getAttribute('aria-label') ?? ''} `
-        + `${(element.innerText || element.value || '').slice(0, 40)} ${element.className}`.slice(0, 120);
-    const COMPOSITE = '[role=radiogroup], [role=group], [role=toolbar], [role=grid], [role=tablist], '
+        + `${(element.innerText || element.value || '').slice(0, 40)} ${element.className}`
+            .slice(0, 120);
+    const COMPOSITE = '[role=radiogroup], [role=group], [role=toolbar], [role=grid], '
+        + '[role=tablist], '
         + '[data-testid=stSelectbox], [data-testid=stMultiSelect], [data-testid=stDataFrame]';
     window.walk = {stops: [], dim: []};
-    walk.note = () => {  // after a Tab: what has the focus, and whether that can be seen; null behind the last
+    walk.note = () => {  // after a Tab: the focus, and if it can be seen; null behind the last
         const before = walk.stops.at(-1), now = document.activeElement;
-        if (before && look(before) === walk.look && before.type !== 'range') walk.dim.push(named(before));
+        if (before && look(before) === walk.look && before.type !== 'range')
+            walk.dim.push(named(before));
         if (!now || now === document.body || walk.stops.includes(now)) return null;
         walk.stops.push(now);
         walk.look = look(now);
         return now.type === 'range' ? 'slider' : 'stop';
     };
-    walk.missed = () => [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
-        .filter(e => shown(e) && !e.disabled && !e.closest('[inert], [aria-hidden=true]') && !walk.stops.includes(e))
+    walk.missed = () => [...document.querySelectorAll(
+        'a[href], button, input, select, textarea, summary, [tabindex]')]
+        .filter(e => shown(e) && !e.disabled && !e.closest('[inert], [aria-hidden=true]')
+            && !walk.stops.includes(e))
         .filter(e => e.matches('a, button, input, select, textarea, summary') || e.tabIndex >= 0)
         .filter(e => !walk.stops.some(stop => e.contains(stop) || stop.contains(e)))
         .filter(e => !walk.stops.some(stop => e.closest(COMPOSITE)?.contains(stop)))
         .map(named);
     walk.disorder = () => walk.stops.slice(1)
-        .filter((e, i) => !(walk.stops[i].compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING)).map(named);
+        .filter((e, i) => !(walk.stops[i].compareDocumentPosition(e) &
+            Node.DOCUMENT_POSITION_FOLLOWING)).map(named);
 }"""
 
 

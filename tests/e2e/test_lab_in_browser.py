@@ -98,11 +98,11 @@ def test_the_noise_on_a_gradient_follows_sigma(page: Page, app: Server):
     noisy, more = page.locator(".noise .noisy"), page.locator(".noise-more")
     drawn = "e => getComputedStyle(e).filter + getComputedStyle(e.lastChild).opacity"
     said = "e => getComputedStyle(e.querySelector('.noisy + figcaption'), '::after').content"
-    shown = lambda: (
-        noisy.evaluate(drawn),
-        more.locator(".noisy").evaluate(drawn),
-        more.evaluate(said),
-    )  # noqa: E731
+
+    def shown():
+        more_noise = more.locator(".noisy")
+        return noisy.evaluate(drawn), more_noise.evaluate(drawn), more.evaluate(said)
+
     slider = page.get_by_role("slider", name="Noise multiplier sigma")
     at_first = shown()
     assert at_first[0] == at_first[1]

@@ -1,6 +1,4 @@
-"""What came by a link counts as set by hand on every page that follows: in boxes, sliders, curves
-and the address.
-"""
+"""Values from a link hold on every later page: in boxes, sliders, curves and the address."""
 
 import re
 from urllib.parse import parse_qs, parse_qsl, urlsplit

@@ -57,22 +57,29 @@ STATES += [("train?present=1", ("dark", "on a phone"))]
 LEAST = 14  # pixels of the text of a chart
 CONTRAST = 7.0
 SCROLLS = """() => [...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
-    .some(each => each.scrollHeight > each.clientHeight && getComputedStyle(each).overflowY !== "visible")"""
+    .some(each => each.scrollHeight > each.clientHeight
+        && getComputedStyle(each).overflowY !== "visible")"""
 TO_THE_TOP = """() => document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")
     .forEach(each => each.scrollTo(0, 0))"""
-ALL_OPEN = """() => {  // opens what is shut; many an expander is filled by an answer, which may shut another one again
-    const shut = [...document.querySelectorAll("details:not([open]) > summary")].filter(each => each.checkVisibility());
-    const still = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning";
-    if (still) shut[0]?.click();  // of two that are filled by answers, opened at once, Streamlit fills one
-    const filled = each => !each.checkVisibility() || each.innerText.trim() || each.querySelector("canvas, svg, input");
-    return !shut.length && [...document.querySelectorAll("details[open] > :not(summary)")].every(filled);
+ALL_OPEN = """() => {  // opens expanders; the answer that fills one may shut another
+    const shut = [...document.querySelectorAll("details:not([open]) > summary")]
+        .filter(each => each.checkVisibility());
+    const still = document.querySelector("[data-testid=stApp]")?.dataset
+        .testScriptState === "notRunning";
+    if (still) shut[0]?.click();  // opened at once, Streamlit fills one of two
+    const filled = each => !each.checkVisibility() || each.innerText.trim()
+        || each.querySelector("canvas, svg, input");
+    return !shut.length && [...document.querySelectorAll("details[open] > :not(summary)")]
+        .every(filled);
 }"""
 BROKEN = """async which => {
     const named = tags => axe.getRules(tags).map(({ruleId}) => ruleId);
     const colours = named(["cat.color"]);
-    const values = {all: named(), colours, "but colours": named().filter(each => !colours.includes(each))}[which];
-    const {violations} = await axe.run(document, {runOnly: {type: "rule", values}, resultTypes: ["violations"]});
-    const around = element => {  // the two innermost of Streamlit's parts; how much room is in these is chance:
+    const values = {all: named(), colours,
+        "but colours": named().filter(each => !colours.includes(each))}[which];
+    const {violations} = await axe.run(document, {runOnly: {type: "rule", values},
+        resultTypes: ["violations"]});
+    const around = element => {  // Streamlit's two innermost parts; their room is chance:
         const whole = element?.closest("[data-testid=stMultiSelect], [data-testid=stDataFrame]");
         if (whole) return whole.dataset.testid;
         const found = [];
@@ -82,7 +89,8 @@ BROKEN = """async which => {
         return found.join(" in ");
     };
     return violations.flatMap(({id, nodes}) => nodes.map(({target, html, failureSummary}) =>
-        [id, around(document.querySelector(target[0])), `${html.slice(0, 200)} ${failureSummary}`]));
+        [id, around(document.querySelector(target[0])),
+            `${html.slice(0, 200)} ${failureSummary}`]));
 }"""
 TEXTS = """() => {
     const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
@@ -90,7 +98,8 @@ TEXTS = """() => {
         canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
         return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)];
     };
-    const paper = seen(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor);
+    const app = document.querySelector('[data-testid=stApp]');
+    const paper = seen(getComputedStyle(app).backgroundColor);
     const bright = color => color.map(c => c / 255)
         .map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
         .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
@@ -101,8 +110,10 @@ TEXTS = """() => {
         return ground && +getComputedStyle(ground).fillOpacity > 0;
     };
     return [...document.querySelectorAll('.js-plotly-plot text')]
-        .filter(e => e.textContent.trim() && e.getClientRects().length && !shaded(e) && !e.closest('.heatmaplayer'))
-        .filter(e => !e.closest('.scatterlayer') || !document.querySelector('.heatmaplayer'))  // words upon a map
+        .filter(e => e.textContent.trim() && e.getClientRects().length && !shaded(e)
+            && !e.closest('.heatmaplayer'))
+        .filter(e => !e.closest('.scatterlayer')
+            || !document.querySelector('.heatmaplayer'))  // on a map
         .map(e => ({text: e.textContent, size: parseFloat(getComputedStyle(e).fontSize),
             contrast: contrast(seen(getComputedStyle(e).fill), paper)}));
 }"""
@@ -146,7 +157,7 @@ def open_everything(page: Page) -> None:
 
 
 def unreadable(page: Page) -> list[dict]:
-    """Texts of charts that are small or pale, and stay so once the charts have followed the theme."""
+    """Texts of charts that are small or pale, also once the charts have followed the theme."""
     pale = f"({TEXTS})().filter(each => each.size < {LEAST} || each.contrast < {CONTRAST})"
     assert page.evaluate(f"() => ({TEXTS})().length")
     with suppress(TimeoutError):

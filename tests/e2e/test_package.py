@@ -73,7 +73,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment with the wheel, which borrows its dependencies from this one."""
+    """The programs of an environment with the wheel, with the dependencies of this one."""
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder)
     inner = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder)}))

@@ -1,6 +1,4 @@
-"""What is pressed takes what the fields show, and a run that is broken off undoes nothing that was
-chosen.
-"""
+"""A press takes the values in the fields, and a run that is broken off undoes no choice."""
 
 import re
 from collections.abc import Iterator

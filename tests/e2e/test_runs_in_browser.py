@@ -20,7 +20,8 @@ pytestmark = pytest.mark.long
 LONG = RunConfig(model="mlp", batch=256, epochs=400.0)
 PRIVATE, BASELINE = "Train with these settings", "Train without privacy"
 CLICKS = """([name, clicks]) => {
-    for (let i = 0; i < clicks; i++) [...document.querySelectorAll("button")].find(e => e.innerText == name)?.click();
+    for (let i = 0; i < clicks; i++) [...document.querySelectorAll("button")]
+        .find(e => e.innerText == name)?.click();
 }"""  # at once, however busy the page is: Playwright's own click waits for it
 
 

@@ -1,4 +1,4 @@
-"""Settings in a browser: moved, passed on by a link, carried from page to page, downloaded, copied."""
+"""Settings in a browser: moved, linked, carried from page to page, downloaded, copied."""
 
 import re
 

@@ -29,7 +29,8 @@ POINTS = "path => document.querySelector(`${path} .live-plot`)?.data?.[0]?.x?.le
 SLOWER = 4  # times than this machine
 DRAWN = """() => {
     const plots = [...document.querySelectorAll(".live-plot")].filter(each => each.clientWidth);
-    const shown = each => each.data?.some(trace => trace.x?.length) && each.querySelector(".main-svg .trace path");
+    const shown = each => each.data?.some(trace => trace.x?.length)
+        && each.querySelector(".main-svg .trace path");
     return plots.length > 2 && plots.every(shown);
 }"""
 

@@ -20,12 +20,19 @@ def form(**texts: str):
 
 def test_a_moved_field_makes_the_form_of_the_texts_with_that_one_changed():
     for texts, field, text in (
-        ({"schedule": "exponential"}, "sigma", "3"), ({}, "batch", "512"), ({}, "epochs", "12"),
-        ({"sampling": "q", "q": "0.01"}, "q", "0.02"), ({"length": "steps", "steps": "100"}, "steps", "700"),
-        ({"length": "steps", "steps": "100"}, "batch", "100"), ({"dataset": "other", "n": "5000"}, "n", "7000"),
-        ({}, "delta", "1e-6"), ({"features": "pixels", "model": "mlp", "pca": "20"}, "pca_sigma", "5"),
-        ({"views": "1"}, "mean_sigma", "4"), ({"acceptance": "sa"}, "public", "500"), ({}, "clip_norm", "0.2"),
-    ):  # fmt: skip
+        ({"schedule": "exponential"}, "sigma", "3"),
+        ({}, "batch", "512"),
+        ({}, "epochs", "12"),
+        ({"sampling": "q", "q": "0.01"}, "q", "0.02"),
+        ({"length": "steps", "steps": "100"}, "steps", "700"),
+        ({"length": "steps", "steps": "100"}, "batch", "100"),
+        ({"dataset": "other", "n": "5000"}, "n", "7000"),
+        ({}, "delta", "1e-6"),
+        ({"features": "pixels", "model": "mlp", "pca": "20"}, "pca_sigma", "5"),
+        ({"views": "1"}, "mean_sigma", "4"),
+        ({"acceptance": "sa"}, "public", "500"),
+        ({}, "clip_norm", "0.2"),
+    ):
         before = form(**texts)
         moved, again = before.moved(field, text), form(**texts | {field: text})
         assert moved is not None
@@ -47,8 +54,12 @@ def test_a_text_that_cannot_be_read_is_a_fault_beside_the_last_good_one():
 
 
 def test_values_that_clash_are_a_problem_that_names_its_field_and_leave_no_texts_to_move():
-    for texts, field in (({"batch": "999999"}, "batch"), ({"schedule": "linear", "rate_linear": "1e9"}, "rate_linear"),
-                         ({"seed": "x"}, "seed"), ({"epochs": "1e12"}, "epochs")):  # fmt: skip
+    for texts, field in (
+        ({"batch": "999999"}, "batch"),
+        ({"schedule": "linear", "rate_linear": "1e9"}, "rate_linear"),
+        ({"seed": "x"}, "seed"),
+        ({"epochs": "1e12"}, "epochs"),
+    ):
         fields = Fields(texts, {})
         found = form_of(fields, "cpu", lab=True)
         assert " must " in found.problem, field

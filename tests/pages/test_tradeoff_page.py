@@ -99,8 +99,10 @@ def test_figure_5_ends_at_the_setting_and_keeps_q_root_t():
         assert each.steps == steps
         assert cache.mu(each) == pytest.approx(cache.mu(mechanism))
     assert max(each.releases[0].q for each in growing.values()) <= 1
-    gaps = [np.abs(cache.band(each).lower.beta(0.1) - Gaussian(cache.mu(each)).beta(0.1)) for each in
-            growing.values()]  # fmt: skip
+    gaps = []
+    for each in growing.values():
+        limit = Gaussian(cache.mu(each))
+        gaps.append(np.abs(cache.band(each).lower.beta(0.1) - limit.beta(0.1)))
     assert gaps[-1] < 0.2 * gaps[0]  # the theorem at work
     page = opened(view="steps", n="60000", batch="256", sigma="1.1", epochs="60")
     assert sum(name.startswith("Certified, T = ") for name in names(page)) == 2 * len(growing)

@@ -27,9 +27,13 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
 
 def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store):
     for query in (
-        {"reading": "raw"}, {"pca": "60"}, {"rate_step": "0.5"}, {"lr_end": "0.1"}, {"relevance_sigma": "3"},
+        {"reading": "raw"},
+        {"pca": "60"},
+        {"rate_step": "0.5"},
+        {"lr_end": "0.1"},
+        {"relevance_sigma": "3"},
         {"width": "20"},
-    ):  # fmt: skip
+    ):
         page = opened(**query)
         assert not page.error, query
         press(page, "Train with these settings")
@@ -90,14 +94,20 @@ def test_annealing_shows_what_was_accepted_and_labels_the_papers_count_invalid(s
 @pytest.mark.long
 def test_every_option_of_the_address_is_started(store: Store):
     for settings in (
-        {"clipping": "per_layer"}, {"clipping": "auto_s", "momentum": 0.5},
-        {"optimizer": "pi_adam", "reading": "literal"}, {"optimizer": "adppl", "relevance_sigma": 5.0}, {"ema": 0.99},
+        {"clipping": "per_layer"},
+        {"clipping": "auto_s", "momentum": 0.5},
+        {"optimizer": "pi_adam", "reading": "literal"},
+        {"optimizer": "adppl", "relevance_sigma": 5.0},
+        {"ema": 0.99},
         {"acceptance": "sa", "public": 500, "sa_q0": 3.0, "sa_mu0": 4},
-        {"features": "pixels", "model": "abadi", "pca": 60, "pca_sigma": 8.0}, {"model": "mlp", "width": 200},
+        {"features": "pixels", "model": "abadi", "pca": 60, "pca_sigma": 8.0},
+        {"model": "mlp", "width": 200},
         {"lr_schedule": "linear", "lr_end": 0.1, "lr_epochs": 2.0},
-        {"schedule": "exponential", "rate": 0.05, "level_steps": 20}, {"schedule": "polynomial", "rate": 2.5},
-        {"schedule": "delayed", "rate": 0.02, "level_steps": 2}, {"stop_epsilon": 2.0, "stop_accountant": "rdp"},
-    ):  # fmt: skip
+        {"schedule": "exponential", "rate": 0.05, "level_steps": 20},
+        {"schedule": "polynomial", "rate": 2.5},
+        {"schedule": "delayed", "rate": 0.02, "level_steps": 2},
+        {"stop_epsilon": 2.0, "stop_accountant": "rdp"},
+    ):
         rate = f"rate_{settings.get('schedule')}"
         query = {(rate if key == "rate" else key): str(value) for key, value in settings.items()}
         press(opened(**query), "Train with these settings")

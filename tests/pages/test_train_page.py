@@ -107,9 +107,10 @@ def test_bad_input_is_a_sentence_and_starts_nothing(store: Store):
     for query, sentence in (
         ({"batch": "20000"}, "Expected batch must be at most n=10000; lower the batch or raise n."),
         ({"sigma": "abc"}, f"Noise multiplier sigma must be a number: {FORMS}. Showing 1.23."),
-        ({"epochs": "1e9"}, "Epochs must "), ({"clip_norm": "0"}, "Clipping norm C must "),
+        ({"epochs": "1e9"}, "Epochs must "),
+        ({"clip_norm": "0"}, "Clipping norm C must "),
         ({"lr_mnist_linear_sgd": "-1"}, "Learning rate must be above 0 and at most 1e+38."),
-    ):  # fmt: skip
+    ):
         page = opened(**query)
         assert page.error[0].value.startswith(sentence), (query, sentence)
         assert store.runs() == [], (query, sentence)
@@ -142,8 +143,17 @@ def test_reset_sets_every_control_to_its_default(store: Store):
         return {each.key: each.value for each in (*page.text_input, *drawn)}
 
     plain = texts(opened())
-    chosen = {"model": "mlp", "features": "pixels", "activation": "relu", "optimizer": "adppl", "schedule": "linear",
-              "lr_mnist_mlp_adppl": "3", "momentum": "0.5", "rate_linear": "0.7", "seeds": "3"}  # fmt: skip
+    chosen = {
+        "model": "mlp",
+        "features": "pixels",
+        "activation": "relu",
+        "optimizer": "adppl",
+        "schedule": "linear",
+        "lr_mnist_mlp_adppl": "3",
+        "momentum": "0.5",
+        "rate_linear": "0.7",
+        "seeds": "3",
+    }
     page = opened(**chosen)
     assert chosen.items() <= texts(page).items()
     page = press(page, "Reset")

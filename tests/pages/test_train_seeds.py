@@ -1,4 +1,4 @@
-"""Several seeds of one configuration, and the rest of a run that ended early, on the training page."""
+"""Several seeds of one configuration, and the rest of a run that ended early, on the page Train."""
 
 from dataclasses import replace
 

@@ -29,9 +29,7 @@ MAX_CHARS = 40  # of a slider's value, as in the field beside it
 
 
 def follows() -> bool:
-    """Whether charts can follow runs here: the routes are served, and the browser got the modules
-    that it asked for.
-    """
+    """True if charts can follow runs: routes are served, and the browser could load its modules."""
     return served() and FAILED not in st.session_state
 
 
@@ -55,9 +53,7 @@ def mount(
 
 @cache
 def mounted(name: str) -> Any:
-    """The component of a script, with its style sheet if it has one, registered with Streamlit
-    once.
-    """
+    """The component of a script, with its style sheet if any, registered with Streamlit once."""
     style = HERE / f"{name}.css"
     css = style.read_text(encoding="utf-8") if style.exists() else None
     script = script_of("served" if f"{name}.js" in files.MODULES else name)
@@ -67,22 +63,18 @@ def mounted(name: str) -> Any:
 
 
 def script_of(name: str) -> str:
-    """The script `<name>.js` as Streamlit gets it: with `mounted.js` in it, from which it cannot
-    import.
-    """
+    """The script `<name>.js` for Streamlit: with `mounted.js` in it, since it cannot import."""
     shared = (HERE / "mounted.js").read_text(encoding="utf-8").replace("export ", "")
     return MOUNTED.sub(lambda _: shared, (HERE / f"{name}.js").read_text(encoding="utf-8"))
 
 
 def sent(key: str, event: str) -> Any:
-    """What the script of this key has sent with an event: anything at all, for browsers can send
-    nonsense.
-    """
+    """The value that the script of this key sent with an event; browsers can send any value."""
     return (st.session_state.get(key) or {}).get(event)
 
 
 def text_sent(key: str, event: str) -> str:
-    """The text that the script of this key has sent with an event; "" if the browser sent nonsense."""
+    """The text that the script of this key sent with an event; "" for any other value."""
     asked = sent(key, event)
     return asked if isinstance(asked, str) else ""
 
@@ -111,23 +103,20 @@ def slider(
 
 
 def unheard_move(field: str) -> str | None:
-    """Where the slider of a field was moved to since the field was drawn last; None where it was
-    not.
-    """
+    """The text to which a slider was moved since its field was drawn last; None without a move."""
     text, number = _move(field)
     return None if number == st.session_state.get(f"{field}_heard", 0) else text
 
 
 def hear(field: str) -> int:
-    """Take note of the slider's last move, which the field has, or whose place another text has
-    taken; its number.
-    """
-    st.session_state[f"{field}_heard"] = number = _move(field)[1]
+    """Note that the field has the slider's last move, or a newer text; return the move's number."""
+    _, number = _move(field)
+    st.session_state[f"{field}_heard"] = number
     return number
 
 
 def _move(field: str) -> tuple[str | None, int]:
-    """The slider's last move and its number; none and 0 where there was none, or nonsense was sent."""
+    """The slider's last move and its number; None and 0 without a move, or for another value."""
     match sent(f"{field}_slider", "moved"):
         case [str(text), int(number)] if len(text) <= MAX_CHARS:
             return text, number
@@ -136,8 +125,7 @@ def _move(field: str) -> tuple[str | None, int]:
 
 @dataclass(frozen=True)
 class Table:
-    """What holds after each of some numbers of steps, as epsilon; between two of them, what holds
-    after the later one.
+    """Values after some numbers of steps, as epsilon; between two of them the later one holds.
 
     Numbers must be rounded to the safe side, and must not fall.
     """
@@ -149,7 +137,7 @@ class Table:
 
 @dataclass(frozen=True)
 class LiveNumber:
-    """A number as it stands when the page is drawn, and what of which run changes it."""
+    """A number as the page is drawn, and the field of a run's events that changes it."""
 
     label: str
     value: str
@@ -165,7 +153,7 @@ class LiveNumber:
 
 
 def live_figures(readings: Sequence[LiveNumber], key: str) -> None:
-    """Show the numbers in a row, each under its name, as they change with the events of their runs."""
+    """Show the numbers in a row under their names; they change with the events of their runs."""
     if follows():
         mount("live_figures", key, {"readings": [asdict(each) for each in readings]})
         return
@@ -175,8 +163,7 @@ def live_figures(readings: Sequence[LiveNumber], key: str) -> None:
 
 
 def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> None:
-    """Show the last of the sentences whose numbers, {accuracy} and others in braces, are all known
-    by now.
+    """Show the last of the sentences whose numbers, {accuracy} and others in braces, are known.
 
     Where {accuracy} and {baseline} are, {lost} or {gained} is the difference.
     """
@@ -188,8 +175,7 @@ def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> Non
 
 
 def run_progress(run: str, after: int, label: str, state: Mapping[str, Any], key: str) -> None:
-    """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the
-    fragment, runs.
+    """Show the progress of a run in a bar and a sentence; a new status runs the page or fragment.
 
     `state` is that of `state_of` after the event number `after`.
     """
@@ -204,9 +190,7 @@ def run_progress(run: str, after: int, label: str, state: Mapping[str, Any], key
 
 @dataclass(frozen=True)
 class Row:
-    """A run as it stands when the table is drawn: texts by the names of the columns, shown as they
-    are.
-    """
+    """A run when the table is drawn: texts by the names of the columns, shown unchanged."""
 
     id: str
     cells: dict[str, str]
@@ -240,9 +224,7 @@ def runs_table(
 
 
 def ticks(key: str) -> tuple[int, list[str]]:
-    """A number, higher for later ticks, and all that is ticked then, for `ticked`; 0 if the browser
-    sent nonsense.
-    """
+    """A number, higher for later ticks, and the ids ticked then; 0 for any other value."""
     match sent(key, "ticked"):
         case [int(number), *runs] if all(isinstance(run, str) for run in runs):
             return number, runs

@@ -1,6 +1,4 @@
-"""What would be trained on: a data set that is here, or any other number of examples, which is only
-accounted for.
-"""
+"""The data to train on: a data set that is here, or any number of examples, only accounted for."""
 
 import math
 from contextlib import suppress
@@ -22,7 +20,7 @@ OTHER = "other"
 
 
 class Data(NamedTuple):
-    """A data set and its source; for other data what settings start from stands in their place."""
+    """A data set and its source; other data have those from which settings start in their place."""
 
     dataset: str
     source: str
@@ -31,12 +29,15 @@ class Data(NamedTuple):
 
 
 def data_in(fields: Fields) -> Data:
-    """What the fields say of the data."""
+    """The data in the fields."""
     dataset = fields.choice(_datasets())
     if dataset == OTHER:
         first = _datasets().names[0]
         return Data(first, _sources(first)[0], int(fields.number(N)), here=False)
-    counted = lambda source: f"{source}, {DATASETS[dataset].examples(source):,}"  # noqa: E731
+
+    def counted(source: str) -> str:
+        return f"{source}, {DATASETS[dataset].examples(source):,}"
+
     source = fields.choice(Options("source", SETTINGS["source"].label, _sources(dataset), counted))
     return Data(dataset, source, DATASETS[dataset].examples(source))
 
@@ -49,43 +50,49 @@ def data_of(n: int, dataset: str, source: str) -> tuple[str, str]:
     """
     sources = available(dataset) if dataset in DATASETS else ()
     fitting = [each for each in sources if DATASETS[dataset].examples(each) == n]
-    return (dataset, source if source in fitting else fitting[0]) if fitting else (OTHER, source)
+    if not fitting:
+        return OTHER, source
+    if source in fitting:
+        return dataset, source
+    return dataset, fitting[0]
 
 
 def nearest_here(n: int) -> Data:
     """The data here whose number of examples is nearest to n."""
-    every = [
-        (name, source, DATASETS[name].examples(source))
-        for name in DATASETS
-        for source in _sources(name)
-    ]
-    return Data(*min(every, key=lambda each: abs(math.log(each[2] / n))))
+    every = []
+    for name, dataset in DATASETS.items():
+        every += [Data(name, each, dataset.examples(each)) for each in _sources(name)]
+    return min(every, key=lambda data: abs(math.log(data.n / n)))
 
 
 def choose(n: int) -> None:
-    """Let the page that trains next choose data of n examples: of the data set it has shown, or of
-    another; if any.
+    """Choose data of n examples for the page that trains next, if any.
+
+    The data set that it has shown comes before the others.
     """
     session = st.session_state
     names = [each for each in DATASETS if available(each)]
-    shown = [each for each in names if each == session.get("dataset")]
     source = session.get("source", _sources(names[0])[0])
-    fitting = [
-        found for each in (*shown, *names) if (found := data_of(n, each, source))[0] != OTHER
-    ]
-    dataset, source = fitting[0] if fitting else (OTHER, source)
+    if session.get("dataset") in names:
+        names.insert(0, session["dataset"])
+    dataset = OTHER
+    for name in names:
+        dataset, fitting = data_of(n, name, source)
+        if dataset != OTHER:
+            source = fitting
+            break
     fill({"dataset": dataset, "source": source})
 
 
 def follow_number() -> None:
-    """Choose the data that have as many examples as are asked for, where another number was shown
-    last.
+    """Choose data with the number of examples asked for, if another number was shown last.
 
     The number of examples follows from the data. Where it was asked for instead, by a link, a
     preset or another page, the data follow from it. Before the fields are read.
     """
-    session, names = st.session_state, _datasets().names
-    if restoring():  # the address says what all of the controls are
+    session = st.session_state
+    names = _datasets().names
+    if restoring():  # the address has the values of all controls
         for key in ("n", "dataset", SHOWN):
             session.pop(key, None)
     first = SHOWN not in session
@@ -98,16 +105,14 @@ def follow_number() -> None:
     except ValueError:  # the field says so
         n = session.get(SHOWN, 0)
     if n != session.get(SHOWN) or named not in names:
-        dataset, source = data_of(
-            n, names[0] if named is None else named, session.get("source", "sample")
-        )
+        if named is None:
+            named = names[0]
+        dataset, source = data_of(n, named, session.get("source", "sample"))
         fill({"dataset": dataset, "source": source})
 
 
 def note_number(data: Data) -> None:
-    """Let the number of examples say what the data say, here and on pages that ask for it; once the
-    data are drawn.
-    """
+    """Set the number of examples to that of the data, for all pages; once the data are drawn."""
     st.session_state[SHOWN] = data.n
     if data.here:
         fill({"n": show(data.n)})
@@ -127,5 +132,8 @@ def _sources(dataset: str) -> tuple[str, ...]:
 
 def _datasets() -> Options:
     names = (*(name for name in DATASETS if available(name)), OTHER)
-    title = lambda name: "other n" if name == OTHER else DATASETS[name].title  # noqa: E731
-    return Options("dataset", SETTINGS["dataset"].label, names, title)
+    return Options("dataset", SETTINGS["dataset"].label, names, _titled)
+
+
+def _titled(dataset: str) -> str:
+    return "other n" if dataset == OTHER else DATASETS[dataset].title

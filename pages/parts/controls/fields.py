@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -30,9 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number that a reader may choose: its name in the URL, its words, its slider and its
-    condition.
-    """
+    """A number that a reader may choose, with its key in the URL, its words and its condition."""
 
     key: str
     label: str
@@ -102,24 +101,24 @@ class Fields:
 
     def number(self, quantity: Quantity) -> float:
         """The value of a number."""
-        text, fault = self.texts.get(quantity.key, quantity.default), ""
+        text = self.texts.get(quantity.key, quantity.default)
+        fault = ""
         try:
             value = read(quantity, text)
         except ValueError as error:
             if self._good is None:
                 raise
             text = self._good.get(quantity.key, quantity.default)
-            value, fault = read(quantity, text), f"{labelled(str(error), quantity)} Showing {text}."
+            value = read(quantity, text)
+            fault = f"{labelled(str(error), quantity)} Showing {text}."
         self.rows[quantity.key] = Row(quantity, text, fault)
         return value
 
     def choice(self, options: Options, notes: Mapping[str, str] | None = None) -> str:
-        """The option that is chosen; the first where the text is none of them.
-
-        `notes` has a note for each.
-        """
-        text = self.texts.get(options.key, options.names[0])
-        chosen = text if text in options.names else options.names[0]
+        """The option that is chosen, else the first; `notes` has a note for each."""
+        chosen = self.texts.get(options.key, options.default)
+        if chosen not in options.names:
+            chosen = options.default
         self.rows[options.key] = Row(options, chosen, note=notes[chosen] if notes else "")
         return chosen
 
@@ -138,9 +137,7 @@ class Fields:
         self.rows[sentence] = Row(None, note=sentence)
 
     def together(self, made: Callable[[], T], otherwise: T) -> T:
-        """What some values make together; where they do not go together that is noted, and
-        something else returned.
-        """
+        """Return made(). If it raises ValueError, note the error and return `otherwise`."""
         try:
             return made()
         except ValueError as error:
@@ -151,26 +148,28 @@ class Fields:
 
     @property
     def problem(self) -> str:
-        """The first sentence about values that do not go together; "" where they do."""
+        """The first error of values that do not go together, in words; "" if they do."""
         return self.in_words(self._problem)
 
     def in_words(self, sentence: str) -> str:
-        """An error about a value, as a sentence with the label of its field where it has one."""
+        """An error about a value, as a sentence with the label of its field if it has one."""
         named = NAMED.match(sentence)
-        keys = {
-            getattr(row.field, "name", "") or key: key
-            for key, row in self.rows.items()
-            if row.field
-        }
-        key = keys.get(named[1], keys.get(INSTEAD.get(named[1], ""), "")) if named else ""
-        return labelled(sentence, self.rows[key].field) if key else sentence
+        if not named:
+            return sentence
+        fields = {}  # by the name in sentences
+        for key, row in self.rows.items():
+            if row.field:
+                fields[getattr(row.field, "name", "") or key] = row.field
+        name = named[1]
+        field = fields.get(name) or fields.get(INSTEAD.get(name, ""))
+        return labelled(sentence, field) if field else sentence
 
     def named_in(self, sentence: str) -> str:
-        """The key of the field whose label begins a sentence; "" where there is none."""
-        fields = {key: row.field for key, row in self.rows.items() if row.field}
-        return next(
-            (key for key, field in fields.items() if sentence.startswith(_subject(field))), ""
-        )
+        """The key of the field whose label begins a sentence; "" if there is none."""
+        for key, row in self.rows.items():
+            if row.field and sentence.startswith(_subject(row.field)):
+                return key
+        return ""
 
     @property
     def read_texts(self) -> dict[str, str]:
@@ -188,8 +187,7 @@ def _subject(field: Quantity | Options | Line) -> str:
 
 
 def labelled(error: str, field: Quantity | Options | Line) -> str:
-    """Put the label of the field, which shows the value, in place of a value's name and the value
-    in an error.
+    """The error with the label of the field in place of the name and the value.
 
     >>> labelled("Expected lr=0 to be above 0.", Line("lr", "Learning rate (per step)", "", 9))
     'Learning rate must be above 0.'
@@ -198,18 +196,14 @@ def labelled(error: str, field: Quantity | Options | Line) -> str:
 
 
 def moved_texts(texts: Mapping[str, str], key: str, text: str) -> dict[str, str]:
-    """The texts of some fields where the one of this key has another; ValueError where there is no
-    such field.
-    """
+    """The texts with another one at this key; ValueError if there is no such field."""
     if key not in texts:
         raise ValueError(f"Expected key={verbatim(key)} to be one of {', '.join(texts)}.")
     return {**texts, key: text}
 
 
 def quantity_of(name: str, *, start: float | None = None, key: str | None = None) -> Quantity:
-    """The field of a number among the settings of a run; it starts from the default, or from
-    `start`.
-    """
+    """The field of a number among the settings of a run, with the default or `start` at first."""
     setting = SETTINGS[name]
     if not isinstance(setting, Number | Count) or setting.slider is None:
         raise ValueError(f"Expected setting={name!r} to be a number with a slider.")
@@ -222,13 +216,15 @@ def own_quantity(key: str, start: float | str | None = None, most: float | None 
     It starts from `start`, if that is given, and is at most `most`, if the entry does not say.
     """
     entry = QUANTITIES[key]
-    default, least, most = entry.get("default"), entry.get("least", 0), entry.get("most", most)
+    default = entry.get("default")
+    least = entry.get("least", 0)
+    high: Any = entry.get("most", most)
     if entry.get("whole"):
-        number = Count(default=default, low=least, high=most)
-    elif most is None:
+        number = Count(default=default, low=least, high=high)
+    elif high is None:
         number = Number(default=default, low=0, rule=check.positive)
     else:
-        number = Number(default=default, low=least, high=most, ends=entry.get("ends", "[]"))
+        number = Number(default=default, low=least, high=high, ends=entry.get("ends", "[]"))
     setting: Any = worded(number, {"label": entry["label"], "slider": entry["slider"]})
     return _quantity(
         setting, setting.slider, entry.get("name", key), key, start, entry.get("help", "")
@@ -243,30 +239,33 @@ def _quantity(
     start: float | str | None,
     more_help: str,
 ) -> Quantity:
-    default = start if isinstance(start, str) else show(setting.default if start is None else start)
-    accept = lambda value: setting.check(name, value)  # noqa: E731
-    help = "\n\n".join(each for each in (slider.help, more_help) if each)
+    default: Any = setting.default if start is None else start
     return Quantity(
-        key, setting.label, default, slider, accept, help, isinstance(setting, Count), name
+        key=key,
+        label=setting.label,
+        default=default if isinstance(default, str) else show(default),
+        slider=slider,
+        accept=partial(setting.check, name),
+        help="\n\n".join(filter(None, (slider.help, more_help))),
+        whole=isinstance(setting, Count),
+        name=name,
     )
 
 
 def read(quantity: Quantity, text: str) -> float:
-    """The number that a text stands for: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what
-    is wrong with it.
+    """The number in a text: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what is wrong.
 
     >>> read(Quantity("q", "q", "1", Slider(0, 1), lambda q: None), "256/60000")
     0.004266666666666667
     """
     value = float(read_number(text, quantity.name or quantity.key))
-    # A message says 0, not 0.0.
-    quantity.accept(int(value) if value.is_integer() and abs(value) < 1e15 else value)
+    exact_integer = value.is_integer() and abs(value) < 1e15
+    quantity.accept(int(value) if exact_integer else value)  # a message says 0, not 0.0
     return value
 
 
 def epochs_text(steps: int, q: float) -> str:
-    """The shortest number of epochs that makes exactly so many steps where epochs are rounded up to
-    steps.
+    """The shortest number of epochs that is exactly so many steps, when rounded up to steps.
 
     >>> epochs_text(196, 256 / 10_000), epochs_text(734, 256 / 10_000)
     ('5', '18.79')

@@ -1,6 +1,4 @@
-"""The fields that make a mechanism, and what they make: sampling, noise, length, delta and
-schedule.
-"""
+"""A mechanism and the fields that make it: sampling, noise, length, delta and schedule."""
 
 import math
 from collections.abc import Mapping
@@ -48,13 +46,19 @@ SAMPLING = Options("sampling", "Batch or q", ("batch", "q"))
 LENGTH = Options("length", "Epochs or steps", ("epochs", "steps"))
 SCHEDULE = Options("schedule", "Noise schedule", tuple(SCHEDULES), help=help_on("schedule"))
 OPTIMIZER = Options(
-    "optimizer", SETTINGS["optimizer"].label, tuple(OPTIMIZERS), lambda name: OPTIMIZERS[name].title,
-    help_on("optimizer", "post_processing"),
-)  # fmt: skip
+    "optimizer",
+    SETTINGS["optimizer"].label,
+    tuple(OPTIMIZERS),
+    title=lambda name: OPTIMIZERS[name].title,
+    help=help_on("optimizer", "post_processing"),
+)
 SAMPLER = Options(
-    "sampler", "How batches are drawn", tuple(SAMPLERS), lambda name: SAMPLERS[name].title,
-    f"{help_on('sampler', 'adjacency')}\n\n{NOT_PROVEN}",
-)  # fmt: skip
+    "sampler",
+    "How batches are drawn",
+    tuple(SAMPLERS),
+    title=lambda name: SAMPLERS[name].title,
+    help=f"{help_on('sampler', 'adjacency')}\n\n{NOT_PROVEN}",
+)
 RECORDS = own_quantity("records", most=MAX_RECORDS)
 LARGEST = own_quantity("largest", round(1.25 * DEFAULTS.batch), MAX_EXAMPLES)
 NEUTRAL = (
@@ -66,7 +70,7 @@ NEUTRAL = (
 
 @dataclass(frozen=True)
 class ChosenSetting:
-    """A mechanism, and what is needed to speak about it."""
+    """A mechanism with the numbers that were chosen for it."""
 
     mechanism: Mechanism
     n: int
@@ -75,7 +79,7 @@ class ChosenSetting:
     delta: float
     schedule: str
     rate: float
-    # Of the fields that say it.
+    # Of its fields.
     texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -89,15 +93,15 @@ class ChosenSetting:
         return after_training(epochs_text(self.mechanism.steps, self.q), self.mechanism.steps)
 
     def moved(self, key: str, text: str) -> "ChosenSetting":
-        """The setting where one of its fields has another text.
+        """The setting with another text in one of its fields.
 
-        Errors: ValueError where it has no such field, or the values do not go together.
+        Errors: ValueError if it has no such field, or the values do not go together.
         """
         return setting_of(Fields(moved_texts(self.texts, key, text)))
 
 
 def setting_of(fields: Fields) -> ChosenSetting:
-    """The setting that the fields say; ValueError where the values do not go together."""
+    """The setting in the fields; ValueError if the values do not go together."""
     n = int(fields.number(N))
     q = fields.together(lambda: rate(fields, n), 1.0)
     sigma = fields.number(SIGMA)
@@ -120,17 +124,23 @@ def sampler_in(fields: Fields, n: int) -> str:
     name = fields.choice(SAMPLER)
     if name == PoissonGroup.name:
         return f"{name}:{int(fields.number(RECORDS))}"
-    return f"{name}:{int(fields.number(LARGEST))}:{n}" if name == TruncatedPoisson.name else name
+    if name == TruncatedPoisson.name:
+        return f"{name}:{int(fields.number(LARGEST))}:{n}"
+    return name
 
 
 def after_training(epochs: str, steps: int) -> str:
-    """How a sentence about the end of training begins.
+    """The begin of a sentence about the end of training.
 
     >>> after_training("1", 40), after_training("5000", 200_000)
     ('After 1 epoch (40 steps)', 'After 5,000 epochs (200,000 steps)')
     """
     name = "epoch" if epochs == "1" else "epochs"
-    return f"After {float(epochs):,.12g} {name} ({steps:,} {'step' if steps == 1 else 'steps'})"
+    return f"After {float(epochs):,.12g} {name} ({_steps(steps)})"
+
+
+def _steps(number: int) -> str:
+    return "1 step" if number == 1 else f"{number:,} steps"
 
 
 def mechanism_of(
@@ -154,14 +164,11 @@ def mechanism_of(
 
 
 def rate(fields: Fields, n: int) -> float:
-    """The sampling rate, given as itself or as a batch; ValueError where the batch is larger than
-    the data.
-    """
+    """The sampling rate, given as itself or as a batch; ValueError if the batch is above n."""
     if fields.choice(SAMPLING) == "q":
         q = fields.number(Q)
-        fields.beside(
-            SAMPLING, f"batch {q * n:,.4g} of {n:,}", Q.help, {"batch": show(max(1, round(q * n)))}
-        )
+        same = {"batch": show(max(1, round(q * n)))}
+        fields.beside(SAMPLING, f"batch {q * n:,.4g} of {n:,}", Q.help, same)
         return q
     # Beyond n there is nothing to see.
     slider = replace(BATCH.slider, high=min(BATCH.slider.high, n))
@@ -169,9 +176,8 @@ def rate(fields: Fields, n: int) -> float:
     same = {"q": f"{fields.rows['batch'].text}/{n}"}
     fields.beside(SAMPLING, "", "", same)
     q = rate_of(batch, n)
-    fields.beside(
-        SAMPLING, f"q = {batch:,.0f}/{n:,} = {nearest(q)}", help_on("batch", "q", "poisson"), same
-    )
+    words = f"q = {batch:,.0f}/{n:,} = {nearest(q)}"
+    fields.beside(SAMPLING, words, help_on("batch", "q", "poisson"), same)
     return q
 
 
@@ -185,9 +191,7 @@ def rate_of(batch: float, n: int) -> float:
 
 
 def length(fields: Fields, q: float) -> tuple[int, float | None]:
-    """The steps, and the epochs (rounded up to steps, as training does) where they are given
-    instead.
-    """
+    """The steps, and the epochs if these are given, which are rounded up as in training."""
     if fields.choice(LENGTH) == "steps":
         steps = int(fields.number(STEPS))
         fields.beside(LENGTH, epochs_of(steps * q), STEPS.help, {"epochs": show(steps * q)})
@@ -196,9 +200,7 @@ def length(fields: Fields, q: float) -> tuple[int, float | None]:
     same = {"steps": show(math.ceil(epochs / q - 1e-9))}
     fields.beside(LENGTH, "", "", same)
     steps = steps_of(epochs, q)
-    fields.beside(
-        LENGTH, f"{steps:,} step{'' if steps == 1 else 's'}", f"{EPOCHS.help}\n\n{STEPS.help}", same
-    )
+    fields.beside(LENGTH, _steps(steps), f"{EPOCHS.help}\n\n{STEPS.help}", same)
     return steps, epochs
 
 
@@ -214,18 +216,23 @@ def steps_of(epochs: float, q: float) -> int:
 
 def noise_schedule(fields: Fields) -> tuple[str, float]:
     """The noise schedule and its rate, 0 for the constant one."""
-    notes = {
-        name: f"{each.title}: {each.note}." if each.rate else "" for name, each in SCHEDULES.items()
-    }
-    name = fields.choice(SCHEDULE, notes)
-    k = SCHEDULES[name].rate
+    notes = dict.fromkeys(SCHEDULES, "")
+    for name, schedule in SCHEDULES.items():
+        if schedule.rate:
+            notes[name] = f"{schedule.title}: {schedule.note}."
+    chosen = fields.choice(SCHEDULE, notes)
+    k = SCHEDULES[chosen].rate
     if k is None:
-        return name, 0.0
-    accept = lambda value: check.in_range(0, math.inf, ends="[)", rate=value)  # noqa: E731
+        return chosen, 0.0
     quantity = Quantity(
-        f"rate_{name}", "Rate k", show(k.default), Slider(k.low, k.high), accept, name="rate"
+        key=f"rate_{chosen}",
+        label="Rate k",
+        default=show(k.default),
+        slider=Slider(k.low, k.high),
+        accept=lambda value: check.in_range(0, math.inf, ends="[)", rate=value),
+        name="rate",
     )
-    return name, fields.number(quantity)
+    return chosen, fields.number(quantity)
 
 
 def on_schedule(trouble: str) -> str:

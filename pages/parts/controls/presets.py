@@ -16,16 +16,13 @@ SHOWN = "n_shown"
 FILE = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"), parse_float=str
 )
-PRESETS = {  # the texts of the exact fields, and where the setting comes from
-    title: (
-        FILE["usual"]
-        | {name: str(value) for name, value in settings.items()}
-        | {"source": each["source"]}
-    )
-    for each in FILE["sources"]
-    for title, settings in each["presets"].items()
-}
+PRESETS: dict[str, dict[str, str]] = {}  # the texts of the exact fields, and the setting's source
+for _each in FILE["sources"]:
+    for _title, _settings in _each["presets"].items():
+        _texts = {name: str(value) for name, value in _settings.items()}
+        PRESETS[_title] = {**FILE["usual"], **_texts, "source": _each["source"]}
 FIGURES = FILE["figures"]  # of Bu et al. 2020: the preset that each shows, and how
+FIELDS = ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule", "dataset")
 
 
 def choose(name: str) -> None:
@@ -58,32 +55,22 @@ def apply(name: str) -> None:
     assign("sampling", "batch")
     assign("length", "epochs")
     st.session_state[SHOWN] = 0
-    for field in (
-        "n",
-        "batch",
-        "sigma",
-        "epochs",
-        "delta",
-        "clip_norm",
-        "optimizer",
-        "schedule",
-        "dataset",
-    ):
+    for field in FIELDS:
         assign(field, preset[field])
     if preset["rate"]:
         assign(f"rate_{preset['schedule']}", preset["rate"])
 
 
 def current(values: dict[str, str], chosen: str) -> str:
-    """The preset that the fields match, `chosen` before others that say the same, or the custom
-    entry.
-    """
-    fits = lambda wanted: all(
-        _same(values[key], wanted[key]) for key in values.keys() & wanted.keys()
-    )
-    return next(
-        (name for name in (chosen, *PRESETS) if name in PRESETS and fits(PRESETS[name])), CUSTOM
-    )
+    """The preset that the fields match, `chosen` before others like it, or the custom entry."""
+    for name in (chosen, *PRESETS):
+        if name not in PRESETS:
+            continue
+        wanted = PRESETS[name]
+        common = values.keys() & wanted.keys()
+        if all(_same(values[key], wanted[key]) for key in common):
+            return name
+    return CUSTOM
 
 
 def _same(text: str, wanted: str) -> bool:

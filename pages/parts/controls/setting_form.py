@@ -41,20 +41,22 @@ PRESET_FIELDS = (
     controls.EPOCHS,
     controls.DELTA,
     controls.CLIP_NORM,
+    OPTIMIZER,
+    SCHEDULE,
 )
 
 
 def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
-    """Draw the fields and the schedule's chart in a column; the setting that they say.
+    """Draw the fields and the schedule's chart in a column; return their setting.
 
-    The field that a page solves for stands last, since it does not change the answer.
-
-    Values that do not go together are a fault at the field concerned, and the page stays with the
-    last setting that did; without one it stops.
+    The field that a page solves for stands last, since it does not change the answer. Values that
+    do not go together are a fault at their field, and the page stays with the last setting whose
+    values did; without one it stops.
     """
     fields = Fields(page_texts(), good_texts())
     try:
-        setting = st.session_state[GOOD] = setting_of(fields)
+        setting = setting_of(fields)
+        st.session_state[GOOD] = setting
     except ValueError:
         setting = st.session_state.get(GOOD)
         beside.caption(NOTHING if setting is None else LAST)
@@ -69,10 +71,7 @@ def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
 
 
 def setting_on_screen() -> ChosenSetting | None:
-    """The setting as the browser shows it; None where its values do not go together.
-
-    For a callback.
-    """
+    """The setting as the browser shows it; None if its values conflict. For a callback."""
     try:
         return setting_of(Fields(texts_on_screen(), good_texts()))
     except ValueError:
@@ -127,25 +126,36 @@ def schedule_chart(mechanism: Mechanism | None, schedule: str) -> None:
 
 def preset_choice() -> None:
     """Draw the choice of settings to start from; once the fields are drawn."""
-    said = lambda key, default: st.session_state.get(key, default)  # noqa: E731
-    texts = {quantity.key: said(quantity.key, quantity.default) for quantity in PRESET_FIELDS}
-    texts |= {options.key: said(options.key, options.names[0]) for options in (OPTIMIZER, SCHEDULE)}
-    if rate := SCHEDULES[texts["schedule"]].rate:
-        texts["rate"] = said(f"rate_{texts['schedule']}", show(rate.default))
-    custom = (said("sampling", "batch"), said("length", "epochs")) != ("batch", "epochs")
-    found = (
-        presets.CUSTOM
-        if custom
-        else presets.current(texts, st.session_state.get(PRESET, presets.CUSTOM))
-    )
+    found = _preset_of_fields()
     if st.session_state.get(PRESET) != found:
         presets.choose(found)
     titles = [presets.CUSTOM, *presets.PRESETS]
     key = _preset_key()
-    chosen = {"index": titles.index(found), "on_change": _fill_in, "args": (key,)}
-    st.selectbox("Start from", titles, key=key, **chosen)
+    st.selectbox(
+        "Start from",
+        titles,
+        index=titles.index(found),
+        key=key,
+        on_change=_fill_in,
+        args=(key,),
+    )
     if found in presets.PRESETS:
         st.caption(f"Source: {linked(presets.PRESETS[found]['source'])}.")
+
+
+def _preset_of_fields() -> str:
+    """The preset that the fields match, or the custom entry."""
+    session = st.session_state
+    by_batch = session.get("sampling", "batch") == "batch"
+    by_epochs = session.get("length", "epochs") == "epochs"
+    if not (by_batch and by_epochs):
+        return presets.CUSTOM
+    texts = {field.key: session.get(field.key, field.default) for field in PRESET_FIELDS}
+    schedule = texts[SCHEDULE.key]
+    rate = SCHEDULES[schedule].rate
+    if rate:
+        texts["rate"] = session.get(f"rate_{schedule}", show(rate.default))
+    return presets.current(texts, session.get(PRESET, presets.CUSTOM))
 
 
 @uninterrupted
@@ -160,9 +170,7 @@ def _preset_key() -> str:
 
 
 def sampler_choice(n: int) -> str:
-    """Draw how batches are drawn, which is accounted for beside Poisson's coins; a sampler's id
-    with its numbers.
-    """
+    """Draw the choice of the sampler; return its id with its numbers."""
     fields = Fields(page_texts(), good_texts())
     sampler = controls.sampler_in(fields, n)
     Drawing(fields).draw_rest()
@@ -170,7 +178,7 @@ def sampler_choice(n: int) -> str:
 
 
 def counting_mistakes(q: float) -> None:
-    """Draw what to heed, whatever the sampler, behind a button."""
+    """Draw notes on common mistakes with any sampler, behind a button."""
     with st.popover("Common mistakes", type="tertiary", icon=":material/warning:", key="mistakes"):
         for note in counting_notes(q):
             st.markdown(f"- {note}")

@@ -1,22 +1,19 @@
-"""Texts that live in the session and in the address bar: those of widgets, and those that a page
-keeps for itself.
+"""Texts of widgets, and of a page itself, that live in the session and in the address bar.
 
 Most widgets are bound to the address by Streamlit itself. It does not carry the values of a link
 that was opened and not touched since to the next page, and it writes the titles of options into the
-address; both are done here. Where the reader goes back or forward, the address says what all of
-them are.
+address; both are done here. Where the reader goes back or forward, the address has all values.
 
-A run of a page may be broken off by a newer request. The browser then never hears what the run gave
-its widgets, and sends with the next request what they had before, which Streamlit takes for a
-change by the reader. What code gives a widget is therefore noted until a run has come to its end
-(`assign`, `replaced_values`).
+A newer request may break off a run of a page. The browser then never receives the values that code
+gave the widgets in that run, and sends the old ones with its next request. Streamlit takes these
+for a change by the reader. So each value that code gives a widget is noted until a run has come to
+its end (`assign`, `replaced_values`).
 
-What an address asks for in vain is said here too.
+Unknown values in the address are reported here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -30,23 +27,17 @@ PAGE = "page_shown"
 # Name -> its values in the addresses by which the reader came, for pages that follow.
 LINKED = "linked"
 DRAWN = "drawn_here"  # keys of the fields that the page has drawn since the reader came to it
-REPLACED = "replaced"  # key -> `Replacement`, until the browser has heard of it
+# Key -> old values that the browser may still send, and behind them the value that code gave.
+REPLACED = "replaced"
 UNTOLD = "\0"  # no text of a field
 MAX_REASON = 500  # characters of an error that are shown
 TOP = "fault_top"
-# Name -> what was said of its value in the address, and what is shown instead.
+# Name -> the warning about its value in the address, and the value shown instead.
 UNKNOWN = "unknown_choices"
 
 
-class Replacement(NamedTuple):
-    """A value that code gave a widget, and those that the browser may still send in its place."""
-
-    value: object
-    before: list[object]
-
-
 def note_arrival(page: str) -> None:
-    """Tell the widgets whether the reader has just come to this page; before the first of them."""
+    """Note whether the reader has just come to this page; before its first widget."""
     arrived = st.session_state.get(PAGE) != page
     st.session_state[ARRIVED] = arrived
     st.session_state[PAGE] = page
@@ -63,78 +54,58 @@ def note_arrival(page: str) -> None:
 
 @contextmanager
 def replaced_values() -> Iterator[None]:
-    """Run a page in the block, with the values that code gave its widgets in earlier runs that were
-    broken off.
-    """
-    st.session_state.setdefault(REPLACED, {})
-    if restoring():  # the address says what all of them are
-        all_told()
+    """Run a page in the block, with the values that code gave in earlier runs, if broken off."""
+    if restoring() or REPLACED not in st.session_state:  # restoring: the address has all values
+        st.session_state[REPLACED] = {}
     replace_again()
     yield
     all_told()  # not where the block is left by a request that breaks the run off
 
 
 def all_told() -> None:
-    """Forget what code gave widgets: the run that drew them has come to its end, and the browser
-    has heard of it.
-    """
+    """Forget the values that code gave widgets: the run has ended, and the browser has them."""
     st.session_state.get(REPLACED, {}).clear()
 
 
-def replace_again() -> None:
-    """Give widgets anew what code gave them where the browser, which had not heard of it, has sent
-    what was before.
-    """
+def replace_again() -> set[str]:
+    """Replace old values that the browser has sent again; return the keys of their widgets."""
     replaced = st.session_state.get(REPLACED, {})
-    for key, (value, _) in [*replaced.items()]:
-        if is_late(key):
+    late = set()
+    for key, (*before, value) in list(replaced.items()):
+        now = st.session_state.get(key)
+        if now == value:
+            continue
+        if now in before:
             st.session_state[key] = value
-        elif st.session_state.get(key) != value:  # the reader has chosen something else since
+            late.add(key)
+        else:  # the reader has chosen something else since
             del replaced[key]
-
-
-def is_late(key: str) -> bool:
-    """Whether the value that the browser has sent for a widget is one that code had replaced by
-    then.
-    """
-    replaced = st.session_state.get(REPLACED, {})
-    if key not in replaced:
-        return False
-    value, before = replaced[key]
-    now = st.session_state.get(key)
-    return now != value and now in before
+    return late
 
 
 def assign(key: str, value: object) -> None:
-    """Give a widget that comes later a value, which holds until the browser has heard of it."""
+    """Give a widget that comes later a value, also if the browser sends the old one again."""
     before = st.session_state.get(key)
     st.session_state[key] = value
-    replaced = st.session_state.get(REPLACED)
-    if replaced is None or before is None or before == value:  # None: the app does not run the page
-        return
-    earlier = replaced[key].before if key in replaced else []
-    replaced[key] = Replacement(value, [*earlier, before])
+    replaced = st.session_state.get(REPLACED)  # None if the app does not run the page
+    if replaced is not None and before is not None and before != value:
+        *earlier, _ = replaced.get(key, [value])
+        replaced[key] = [*earlier, before, value]
 
 
 def by_the_reader(key: str, do: Callable[[], None]) -> Callable[[], None]:
-    """What to do where the reader changes a widget; not where the browser sends what code has
-    replaced.
-    """
+    """A callback that calls `do` if the reader has changed the widget, not for a late old value."""
 
     @uninterrupted
     def changed() -> None:
-        late = is_late(key)
-        replace_again()
-        if not late:
+        if key not in replace_again():
             do()
 
     return changed
 
 
 def from_link(name: str) -> list[str]:
-    """What the address says under a name; else what the one said by which the reader came to an
-    earlier page.
-    """
+    """The values of a name in the address, else in the one by which the reader came earlier."""
     here = st.query_params.get_all(name)
     if here or restoring():
         return here
@@ -142,45 +113,40 @@ def from_link(name: str) -> list[str]:
 
 
 def taken_from_link(name: str) -> list[str]:
-    """The same, for what belongs to one page: no later page is told again what an earlier address
-    said.
-    """
+    """The same, once: no later page gets the values of an earlier address."""
     found = from_link(name)
     st.session_state.get(LINKED, {}).pop(name, None)
     return found
 
 
 def page_text(key: str, default: str) -> str:
-    """The text of a field as this run of the page will draw it; the default where nobody knows one.
+    """The text of a field as this run of the page will draw it; the default if none is known.
 
-    In this order: where its slider was moved to, what it has, what the address says, what it had on
-    another page, what an earlier address said, the default. On a page where the reader has just
-    arrived the address and the other page go before what it has.
+    In this order: the last move of its slider, its own text, the address, its text on another page,
+    an earlier address, the default. On a page where the reader has just arrived, the address and
+    the other page come before its own text.
     """
-    own, linked, kept = (
-        st.session_state.get(key),
-        st.query_params.get(key),
-        st.session_state.get(f"{key}_kept"),
-    )
+    own = st.session_state.get(key)
+    linked = st.query_params.get(key)
+    kept = st.session_state.get(f"{key}_kept")
     earlier = st.session_state.get(LINKED, {}).get(key, [])[-1:]
     if restoring():
         known = [linked]
     elif st.session_state.get(ARRIVED):
         known = [linked, kept, own, *earlier]
     else:  # an earlier run of the page may have been broken off before it had drawn the field
-        # What was typed since is newer than the move.
-        moved = unheard_move(key) if own == kept else None
-        known = [moved, own, linked, kept, *earlier]
-    return next((text for text in known if isinstance(text, str)), default)
+        known = [own, linked, kept, *earlier]
+        if own == kept:  # else the field was changed after the move
+            known.insert(0, unheard_move(key))
+    for text in known:
+        if isinstance(text, str):
+            return text
+    return default
 
 
 def page_texts() -> dict[str, str]:
-    """The texts of all fields that this session or the address knows, as far as they count in this
-    run of the page.
-    """
-    session = [
-        key.removesuffix("_kept") for key, text in _strings().items() if not key.endswith("_good")
-    ]
+    """The texts in this run of the page of all fields that the session or the address knows."""
+    session = [key.removesuffix("_kept") for key in _strings() if not key.endswith("_good")]
     names = dict.fromkeys([*session, *st.query_params, *st.session_state.get(LINKED, {})])
     texts = {key: page_text(key, UNTOLD) for key in names}
     return {key: text for key, text in texts.items() if text != UNTOLD}
@@ -189,10 +155,8 @@ def page_texts() -> dict[str, str]:
 def texts_on_screen() -> dict[str, str]:
     """The texts of all fields as the browser shows them.
 
-    For a callback, which comes before the page is run again.
-
-    A callback that acts on the fields must read them: what was read when its button was drawn may
-    be older.
+    For a callback, which comes before the page is run again. A callback that acts on the fields
+    must read them anew: texts from when its button was drawn may be older.
     """
     st.session_state[ARRIVED] = False
     replace_again()
@@ -211,9 +175,11 @@ def ids_on_screen(key: str, options: Sequence[str], default: Sequence[str]) -> t
 
 def good_texts() -> dict[str, str]:
     """The last text of each field that could be read."""
-    return {
-        key.removesuffix("_good"): text for key, text in _strings().items() if key.endswith("_good")
-    }
+    good = {}
+    for key, text in _strings().items():
+        if key.endswith("_good"):
+            good[key.removesuffix("_good")] = text
+    return good
 
 
 def settle(key: str, text: str, default: str) -> None:
@@ -238,10 +204,9 @@ def keep_drawn(key: str, value: object) -> None:
 
 
 def _is_new(key: str) -> bool:
-    """Whether the page has not drawn a widget yet.
+    """True if the page has not drawn a widget yet.
 
-    Its key then still leads to the widget of the page before, and tells nothing of the one that is
-    about to be drawn.
+    Its key then still leads to the widget of the page before, not to the one about to be drawn.
     """
     return key not in st.session_state.get(DRAWN, ())
 
@@ -256,9 +221,7 @@ def fill(texts: Mapping[str, str]) -> None:
 
 @uninterrupted
 def put(key: str, value: object, default: object) -> None:
-    """Set a widget that comes later, whether or not this page has shown it, here and in the
-    address.
-    """
+    """Set a widget that comes later, here and in the address; the page may have shown it before."""
     assign(key, value)
     hear(key)
     # The widget is known to this page: it tells the address itself.
@@ -270,11 +233,10 @@ def put(key: str, value: object, default: object) -> None:
 
 
 def recall_ids(key: str, options: Sequence[str], default: Sequence[str]) -> None:
-    """Give the widget of several options that comes next its first value; their ids stand in the
-    address.
+    """Give the widget of several options that comes next its value, from ids in the address.
 
-    In this order: what it has, what it had on another page, what an address names, the default.
-    Where the reader went back or forward, the address comes first.
+    In this order: its own, its value on another page, an address, the default. Where the reader
+    went back or forward, the address comes first.
     """
     chosen = _recalled(key, options, default)
     if _is_new(key) or st.session_state.get(key) != chosen:
@@ -282,23 +244,26 @@ def recall_ids(key: str, options: Sequence[str], default: Sequence[str]) -> None
 
 
 def _recalled(key: str, options: Sequence[str], default: Sequence[str]) -> list[str]:
-    own, kept = st.session_state.get(key), st.session_state.get(f"{key}_kept")
-    if not restoring() and own is not None:
-        return list(own)
-    comes_along = bool(st.session_state.get(ARRIVED)) and key not in st.query_params
-    if not restoring() and comes_along and kept is not None:
-        return list(kept)
+    if not restoring():
+        own = st.session_state.get(key)
+        if own is not None:
+            return list(own)
+        kept = st.session_state.get(f"{key}_kept")
+        comes_along = bool(st.session_state.get(ARRIVED)) and key not in st.query_params
+        if comes_along and kept is not None:
+            return list(kept)
     asked = from_link(key)
     known = [each for each in options if each in asked]
-    return known if known or asked == [""] else list(default)
+    if known or asked == [""]:
+        return known
+    return list(default)
 
 
 def write_ids(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
-    """Write the ids of what was chosen into the address.
-
-    A default is left out; nothing chosen, where something is the default, is an empty entry.
-    """
-    wanted = [] if sorted(chosen) == sorted(default) else [*chosen] or [""]
+    """Write the chosen ids into the address: nothing for the default, an empty entry for none."""
+    wanted = list(chosen) or [""]
+    if sorted(chosen) == sorted(default):
+        wanted = []
     if st.query_params.get_all(key) != wanted:
         st.query_params[key] = wanted
 
@@ -306,19 +271,22 @@ def write_ids(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
 class Remembered:
     """A text that a page keeps for itself, in the session and under one name in the address.
 
-    A link and the browser's history set it; else it is what the page has set last. `key` is its
-    name in the session, where two pages use one name in the address for things of their own.
+    A link, the browser's history or the page sets it. `key` is its name in the session, where two
+    pages use one name in the address for different things.
     """
 
     def __init__(self, name: str, default: str = "", key: str = "") -> None:
-        self.name, self.default, self.key = name, default, key or name
+        self.name = name
+        self.default = default
+        self.key = key or name
 
     @property
     def value(self) -> str:
-        """The text; the address is told."""
+        """The text, which is then in the address too."""
         if restoring() or self.key not in st.session_state:
             st.session_state[self.key] = [self.default, *taken_from_link(self.name)][-1]
-        self.set(text := st.session_state[self.key])
+        text = st.session_state[self.key]
+        self.set(text)
         return text
 
     def set(self, text: str) -> None:
@@ -328,9 +296,8 @@ class Remembered:
 
 
 def _strings() -> dict[str, str]:
-    return {
-        str(key): text for key, text in st.session_state.to_dict().items() if isinstance(text, str)
-    }
+    session = st.session_state.to_dict()
+    return {str(key): text for key, text in session.items() if isinstance(text, str)}
 
 
 def no_faults() -> None:
@@ -341,19 +308,23 @@ def no_faults() -> None:
 
 
 def unknown(name: str, options: Sequence[str]) -> list[str]:
-    """What the address says of a choice that is none of its options; before the choice is drawn."""
+    """The values in the address that are no option of a choice; before the choice is drawn."""
     return [each for each in st.query_params.get_all(name) if each.strip() and each not in options]
 
 
 def say_unknown(
     name: str, asked: Sequence[str], options: Sequence[str], chosen: Sequence[str]
 ) -> None:
-    """Say above the page what the address asked for in vain, until something else is chosen."""
-    said, shown = st.session_state.setdefault(UNKNOWN, {}), ", ".join(chosen) or "none"
+    """Warn above the page of an unknown value in the address, until something else is chosen."""
+    warnings = st.session_state.setdefault(UNKNOWN, {})
+    shown = ", ".join(chosen) or "none"
     if asked:
         expected = f"Expected {verbatim(f'{name}={asked[0]}')} to be one of: {', '.join(options)}."
-        said[name] = f"{expected} Showing {shown}.", shown
-    if name in said and said[name][1] != shown:
-        del said[name]
-    elif name in said:
-        st.session_state.get(TOP, st).warning(said[name][0])
+        warnings[name] = (f"{expected} Showing {shown}.", shown)
+    if name not in warnings:
+        return
+    warning, shown_then = warnings[name]
+    if shown == shown_then:
+        st.session_state.get(TOP, st).warning(warning)
+    else:
+        del warnings[name]

@@ -1,6 +1,4 @@
-"""Fields as widgets: numbers with a slider, one of a list, several; the address bar holds what was
-chosen.
-"""
+"""Fields as widgets: numbers with a slider, one of a list, several; all stand in the address."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -40,7 +38,8 @@ def number(quantity: Quantity) -> float:
 
     A text that cannot be read is a fault below it; the last good one is used.
     """
-    key, default = quantity.key, quantity.default
+    key = quantity.key
+    default = quantity.default
     good = {key: st.session_state.get(f"{key}_good", default)}
     fields = Fields({key: page_text(key, default)}, good)
     value = fields.number(quantity)
@@ -60,8 +59,10 @@ class Drawing:
     ) -> None:
         self._read = read
         self._left = dict(fields.rows)
-        self._fault_at, self._problem = fields.named_in(fields.problem), fields.problem
-        self._note_at, self._obstacle = fields.named_in(obstacle), obstacle
+        self._problem = fields.problem
+        self._fault_at = fields.named_in(fields.problem)
+        self._obstacle = obstacle
+        self._note_at = fields.named_in(obstacle)
 
     def draw(self, key: str, *, label: bool = True) -> None:
         """Draw one field."""
@@ -77,9 +78,7 @@ class Drawing:
         choice_of(st, options.label, options.names, options.key, help=options.help, wrap=wrap)
 
     def draw_either(self, options: Options) -> None:
-        """Draw the choice which of two quantities is given, the other one's value beside it, and
-        the one given.
-        """
+        """Draw the choice which of two quantities is given, and that quantity."""
         chosen = self._left.pop(options.key)
         row = st.container(horizontal=True, wrap=False, gap="small", vertical_alignment="center")
         carried = partial(_carry_over, options, chosen.text, self._read)
@@ -97,12 +96,11 @@ class Drawing:
                 return
 
     def opened(self, key: str) -> bool:
-        """Whether an expander for the fields that are left is open to begin with: one of them is,
-        or was, at fault.
-        """
+        """True if a field that is left is, or was, at fault: its expander is open at first."""
         at_fault = self._fault_at in self._left or any(row.fault for row in self._left.values())
-        st.session_state[key] = bool(st.session_state.get(key)) or at_fault
-        return st.session_state[key]
+        opened = at_fault or bool(st.session_state.get(key))
+        st.session_state[key] = opened
+        return opened
 
     def say_problem(self) -> None:
         """Draw what is wrong with values where no field is named in it."""
@@ -111,9 +109,9 @@ class Drawing:
 
 
 def _carry_over(options: Options, before: str, read: Callable[[Fields], object] | None) -> None:
-    """Let the quantity that is given from now on say what the one before it says; for a callback.
+    """Convert the value of the quantity given before for the one given now; for a callback.
 
-    The fields are read anew: the one before may have been changed since the choice was drawn.
+    The fields are read anew: the value may have been changed since the choice was drawn.
     """
     fields = Fields(texts_on_screen() | {options.key: before}, good_texts())
     if read:
@@ -131,8 +129,10 @@ def _draw(row: Row, *, label: bool = True) -> None:
         text_field(st, row.field.label, row.field.key, row.field.max_chars, help=row.field.help)
     if row.fault:
         st.error(row.fault, icon=":material/edit:")
-    if row.note:
-        st.markdown(row.note) if row.note.startswith("**") else st.caption(row.note)
+    if row.note.startswith("**"):
+        st.markdown(row.note)
+    elif row.note:
+        st.caption(row.note)
 
 
 def choice_by_title(
@@ -142,11 +142,10 @@ def choice_by_title(
     title: Callable[[str], str],
     help: str | None = None,
 ) -> str:
-    """Draw one of a list of ids, the first of which is the default: the reader sees titles, the URL
-    holds the ids.
-    """
-    text = page_text(key, options[0])
-    chosen = text if text in options else options[0]
+    """Draw one of a list of ids, the first by default: readers see titles, the URL holds the id."""
+    chosen = page_text(key, options[0])
+    if chosen not in options:
+        chosen = options[0]
     _draw_options(Options(key, label, tuple(options), title, help), chosen)
     return chosen
 
@@ -157,10 +156,7 @@ def the_band_first() -> tuple[str, ...]:
 
 
 def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
-    """Draw one accountant; the certified one is the default.
-
-    `word` is what the glossary calls the choice.
-    """
+    """Draw one accountant, the certified one by default; `word` is its entry in the glossary."""
     return choice_by_title(label, the_band_first(), key, titled, help_on(word))
 
 
@@ -200,14 +196,18 @@ def choice_of(
     strange = unknown(key, options)
     text = page_text(key, options[0])
     settle(key, text if text in options else options[0], options[0])
-    look: dict[str, Any] = {
-        "label_visibility": "visible" if show_label else "collapsed",
-        "help": help,
-        "wrap": wrap,
-    }
-    first = {"default": options[0], "required": True}
-    look["on_change"] = by_the_reader(key, changed) if changed else None
-    chosen = place.segmented_control(label, options, **first, key=key, **look, **BOUND)
+    chosen = place.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        key=key,
+        help=help,
+        on_change=by_the_reader(key, changed) if changed else None,
+        label_visibility="visible" if show_label else "collapsed",
+        wrap=wrap,
+        **BOUND,
+    )
     keep_drawn(key, chosen)
     say_unknown(key, strange, options, [chosen])
     return chosen
@@ -222,14 +222,22 @@ def several(
     title: Callable[[str], str],
     help: str | None = None,
 ) -> tuple[str, ...]:
-    """Draw several of a few ids as pills; what was chosen in their own order.
+    """Draw several of a few ids as pills; return the chosen ones, in the order of the options.
 
     The URL holds the ids.
     """
     strange = unknown(key, options)
     recall_ids(key, options, default)
-    shown: dict[str, Any] = {"selection_mode": "multi", "wrap": True, "persist_state": "session"}
-    chosen = place.pills(label, options, format_func=title, key=key, help=help, **shown)
+    chosen = place.pills(
+        label,
+        options,
+        format_func=title,
+        key=key,
+        help=help,
+        selection_mode="multi",
+        wrap=True,
+        persist_state="session",
+    )
     write_ids(key, chosen, default)
     keep_drawn(key, chosen)
     say_unknown(key, strange, options, chosen)
@@ -238,12 +246,14 @@ def several(
 
 def accountant_pills() -> tuple[str, ...]:
     """Draw the accountants to show over the certified band."""
-    label, names = (
+    return several(
+        st,
         "Accountants, over the certified band",
         [name for name in ACCOUNTANTS if name != CERTIFIED],
-    )
-    return several(
-        st, label, names, "accountants", DEFAULT_ACCOUNTANTS, titled, help_on("accountant", "band")
+        "accountants",
+        DEFAULT_ACCOUNTANTS,
+        titled,
+        help_on("accountant", "band"),
     )
 
 
@@ -253,41 +263,47 @@ def titled(accountant: str) -> str:
 
 
 def _draw_number(quantity: Quantity, text: str, *, label: bool) -> None:
-    """The exact field beside a logarithmic slider; a value that lies between two stops gets a stop
-    of its own.
-    """
+    """Draw the exact field and a logarithmic slider, on which the value is always a stop."""
     key = quantity.key
     # One line, below the label.
     box = st.container(horizontal=True, gap="small", key=f"{key}_number")
     if label:
         box.markdown(quantity.label, help=quantity.help or None)
-    look = {"label_visibility": "collapsed", "width": FIELD_PIXELS}
-    text_field(box, f"{quantity.label}, exact", key, MAX_CHARS, quantity.default, **look)
-    st.session_state[f"{key}_good"] = text
-    shown, value = quantity.slider, read(quantity, text)
-    stops = sorted(
-        {*(shown.stops or grid(shown.low, shown.high, quantity.whole, shown.coarse)), value}
+    text_field(
+        box,
+        f"{quantity.label}, exact",
+        key,
+        MAX_CHARS,
+        quantity.default,
+        label_visibility="collapsed",
+        width=FIELD_PIXELS,
     )
+    st.session_state[f"{key}_good"] = text
+    shown = quantity.slider
+    value = read(quantity, text)
+    stops = shown.stops or grid(shown.low, shown.high, quantity.whole, shown.coarse)
+    stops = [show(stop) for stop in sorted({*stops, value})]
     with box:
-        slider(
-            quantity.label,
-            [show(stop) for stop in stops],
-            show(value),
-            (shown.left, shown.right),
-            field=key,
-        )
+        slider(quantity.label, stops, show(value), (shown.left, shown.right), field=key)
 
 
 def _draw_options(options: Options, text: str) -> None:
-    key, names = options.key, options.names
+    key = options.key
+    names = options.names
     strange = unknown(key, names)
-    shown: dict[str, Any] = {"key": key, "help": options.help, "persist_state": "session"}
     if options.title:  # Streamlit would write the titles into the address
         assign(key, text)
-        st.selectbox(options.label, names, format_func=options.title, **shown)
-        write_ids(key, [text], [names[0]])
+        st.selectbox(
+            options.label,
+            names,
+            format_func=options.title,
+            key=key,
+            help=options.help,
+            persist_state="session",
+        )
+        write_ids(key, [text], [options.default])
     else:
-        settle(key, text, names[0])
-        st.selectbox(options.label, names, **shown | BOUND)
+        settle(key, text, options.default)
+        st.selectbox(options.label, names, key=key, help=options.help, **BOUND)
     keep_drawn(key, text)
     say_unknown(key, strange, names, [text])

@@ -1,11 +1,9 @@
-"""The trade-off curves of the page: names, kinds, the large picture in its views, and the table of
-their numbers.
-"""
+"""The trade-off curves of the page: names, kinds, the picture in its views, and their table."""
 
 import math
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -52,13 +50,11 @@ class Named(NamedTuple):
 
 def growing_curves(mechanism: Mechanism) -> list[Named]:
     """The certified curves of growing lengths, and their limit."""
-    bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
-    edges = [
-        each
-        for steps, band in bands.items()
-        for each in edges_of(band, f"Certified, T = {steps:,}")
-    ]
-    return [*edges, clt_curve(cache.mu(mechanism))]
+    curves = []
+    for steps, each in cache.growing(mechanism).items():
+        curves += edges_of(cache.band(each), f"Certified, T = {steps:,}")
+    curves.append(clt_curve(cache.mu(mechanism)))
+    return curves
 
 
 def clt_curve(mu: float) -> Named:
@@ -66,9 +62,13 @@ def clt_curve(mu: float) -> Named:
 
 
 def edges_of(band: Band, name: str = "Certified") -> list[Named]:
-    """The two curves of a band; none where it is empty."""
-    bounds = () if band.empty else (("at least", band.lower), ("at most", band.upper))
-    return [Named(f"{name}, {word}", Kind.CERTIFIED, f) for word, f in bounds]
+    """The two curves of a band; none if it is empty."""
+    if band.empty:
+        return []
+    return [
+        Named(f"{name}, at least", Kind.CERTIFIED, band.lower),
+        Named(f"{name}, at most", Kind.CERTIFIED, band.upper),
+    ]
 
 
 class Measure(NamedTuple):
@@ -86,10 +86,8 @@ def error_sentence(found: Risks, after: str) -> str:
     """The smallest sum of both errors, in a sentence that begins with `after_training`."""
     if found.empty:
         return f"{after}, nothing is certified about an attacker: {found.note}"
-    low, high = (
-        outward(100 * found.error.lower, math.floor),
-        outward(100 * found.error.upper, math.ceil),
-    )
+    low = outward(100 * found.error.lower, math.floor)
+    high = outward(100 * found.error.upper, math.ceil)
     return (
         f"{after}, the two error rates of any attack sum to at least **{low} %**, and those of the"
         f" best attack to at most **{high} %**. Blind guessing has 100 %."
@@ -97,11 +95,9 @@ def error_sentence(found: Risks, after: str) -> str:
 
 
 def attack_table(band: Band, found: Risks, curves: Sequence[Named], prior: float) -> str:
-    """An HTML table with a row for each number, the certified band first; bounds are rounded
-    outwards.
-    """
+    """An HTML table of numbers, the certified band first; bounds are rounded outwards."""
     heads = ["Number", "Certified", *(each.name for each in curves), "Blind guessing"]
-    rows = (_row(each, band, curves) for each in _measures(prior, found.least))
+    rows = [_row(each, band, curves) for each in _measures(prior, found.least)]
     return table("Attacks", "attack", heads, rows)
 
 
@@ -114,33 +110,26 @@ def clt_verdict(mu: float, found: Risks) -> str:
 def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
     where = f"for attacks with both errors of at least {plain(raised(found.least))}"
     if found.empty or math.isinf(found.mu.upper):
-        return (
-            Worth.UNDECIDED,
-            "No finite mu is certified here, so the mu of the CLT has no verdict.",
-        )
-    low, high = outward(found.mu.lower, math.floor), outward(found.mu.upper, math.ceil)
+        text = "No finite mu is certified here, so the mu of the CLT has no verdict."
+        return Worth.UNDECIDED, text
     if math.isinf(mu):
         return Worth.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is too large."
+    low = outward(found.mu.lower, math.floor)
+    high = outward(found.mu.upper, math.ceil)
     if mu < found.mu.lower:
-        return (
-            Worth.CLAIMS_LESS,
-            (
-                f"The CLT claims too much privacy. Its mu is {short(mu)}; the true mu lies between"
-                f" {low} and {high} ({where})."
-            ),
+        text = (
+            f"The CLT claims too much privacy. Its mu is {short(mu)}; the true mu lies between"
+            f" {low} and {high} ({where})."
         )
+        return Worth.CLAIMS_LESS, text
     if mu > found.mu.upper:
-        return (
-            Worth.LOOSE,
-            (
-                f"The CLT errs on the safe side here. Its mu is {short(mu)}; {high} is proven to be"
-                f" enough ({where})."
-            ),
+        text = (
+            f"The CLT errs on the safe side here. Its mu is {short(mu)}; {high} is proven to be"
+            f" enough ({where})."
         )
-    return (
-        Worth.UNDECIDED,
-        f"The CLT's mu of {short(mu)} lies between the proven {low} and {high} ({where}).",
-    )
+        return Worth.LOOSE, text
+    text = f"The CLT's mu of {short(mu)} lies between the proven {low} and {high} ({where})."
+    return Worth.UNDECIDED, text
 
 
 def _measures(prior: float, least: float) -> list[Measure]:
@@ -219,62 +208,72 @@ class Picture(NamedTuple):
 
 
 def compared(look: Look, mechanism: Mechanism, delta: float) -> list[Named]:
-    """The curves beside the certified band: of the CLT, of one accountant's pair, of all pairs of
-    another.
-    """
-    spent, (allowed, kind) = (
-        cache.final(look.one, mechanism, delta),
-        cache.pairs(look.every, mechanism),
-    )
-    epsilon, at = spent.last.value, plain(raised(float(spent.delta[-1])))
-    pair = (
-        f"({rounded(epsilon, spent.kind)}, {at})"
-        if math.isfinite(epsilon)
-        else f"No pair at delta {at}"
-    )
+    """The curves of the CLT, of one accountant's pair, and of all pairs of another."""
+    spent = cache.final(look.one, mechanism, delta)
+    epsilon = spent.last.value
+    at = plain(raised(float(spent.delta[-1])))
+    name = f"No pair at delta {at}"
+    if math.isfinite(epsilon):
+        name = f"({rounded(epsilon, spent.kind)}, {at})"
+    pair = Pairs(spent.epsilon[-1:], spent.delta[-1:])
+    pairs, kind = cache.pairs(look.every, mechanism)
     return [
         clt_curve(cache.mu(mechanism)),
-        Named(
-            f"{pair} by {style_of(look.one).label}",
-            spent.kind,
-            Pairs(spent.epsilon[-1:], spent.delta[-1:]),
-        ),
-        Named(f"All pairs by {style_of(look.every).label}", kind, allowed),
+        Named(f"{name} by {style_of(look.one).label}", spent.kind, pair),
+        Named(f"All pairs by {style_of(look.every).label}", kind, pairs),
     ]
 
 
 def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
     """The picture of a mechanism; None for growing lengths of steps that are not all alike."""
-    drawn: dict[str, Any] = {"log": look.log, "height": HEIGHT, "size": look.size}
-    ghost = pinned_line(look.pinned) if look.pinned and look.view != "delta" else []
     if look.view == "trade-off":
-        band = cache.band(mechanism)
-        _, pair, pairs = compared(look, mechanism, delta)
-        lines = [Line(style_of(look.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
-        if look.every != CERTIFIED:  # whose pairs are the edge of the band
-            lines.append(Line(style_of(look.every)._replace(label=pairs.name), pairs.f, pairs.kind))
-        lines += [gaussian_line(cache.mu(mechanism)), *ghost]
-        otherwise = sampled_band_of(look.sampler, mechanism)
-        alt = tradeoff_alt(band, lines, otherwise=otherwise, log=look.log)
-        return Picture(tradeoff_figure(band, lines, otherwise=otherwise, **drawn), alt, TITLE)
+        return _tradeoff(look, mechanism, delta)
     if look.view == "delta":
-        profiles = {name: cache.profile(name, mechanism) for name in look.names}
-        drawn["ghost"] = ghost_over_delta(look.pinned) if look.pinned else None
-        shown = sampled_profile_of(look.sampler, mechanism)
-        return Picture(
-            profile_figure(profiles, shown, **drawn),
-            profile_alt(profiles, shown),
-            "Privacy profile",
-        )
+        return _profiles(look, mechanism)
+    return _growth(look, mechanism)
+
+
+def _tradeoff(look: Look, mechanism: Mechanism, delta: float) -> Picture:
+    """The certified band with the pair, all pairs, the CLT and the pinned setting."""
+    band = cache.band(mechanism)
+    _, pair, pairs = compared(look, mechanism, delta)
+    lines = [Line(style_of(look.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
+    if look.every != CERTIFIED:  # whose pairs are the edge of the band
+        lines.append(Line(style_of(look.every)._replace(label=pairs.name), pairs.f, pairs.kind))
+    lines.append(gaussian_line(cache.mu(mechanism)))
+    lines += _pinned(look)
+    sampled = sampled_band_of(look.sampler, mechanism)
+    figure = tradeoff_figure(
+        band, lines, otherwise=sampled, log=look.log, height=HEIGHT, size=look.size
+    )
+    alt = tradeoff_alt(band, lines, otherwise=sampled, log=look.log)
+    return Picture(figure, alt, TITLE)
+
+
+def _profiles(look: Look, mechanism: Mechanism) -> Picture:
+    """Epsilon against delta, by the accountants of the look."""
+    profiles = {name: cache.profile(name, mechanism) for name in look.names}
+    sampled = sampled_profile_of(look.sampler, mechanism)
+    ghost = ghost_over_delta(look.pinned) if look.pinned else None
+    figure = profile_figure(
+        profiles, sampled, log=look.log, height=HEIGHT, size=look.size, ghost=ghost
+    )
+    return Picture(figure, profile_alt(profiles, sampled), "Privacy profile")
+
+
+def _growth(look: Look, mechanism: Mechanism) -> Picture | None:
+    """The certified bands of growing lengths; None if the steps are not all alike."""
     bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
     if not bands:
         return None
     mu = cache.mu(mechanism)
-    return Picture(
-        growth_figure(bands, mu, ghost, **drawn),
-        growth_alt(bands, mu, ghost, log=look.log),
-        "Growing steps",
-    )
+    ghost = _pinned(look)
+    figure = growth_figure(bands, mu, ghost, log=look.log, height=HEIGHT, size=look.size)
+    return Picture(figure, growth_alt(bands, mu, ghost, log=look.log), "Growing steps")
+
+
+def _pinned(look: Look) -> list[Line]:
+    return pinned_line(look.pinned) if look.pinned else []
 
 
 def first_picture(look: Look, mechanism: Mechanism) -> Picture:

@@ -27,16 +27,12 @@ COMING = (
 # A slider has a hundred stops, a class moves it to all of them; each takes some kB.
 @lru_cache(maxsize=2048)
 def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
-    """Epsilon by one accountant at the steps that the charts show; +inf and a note where it has no
-    answer.
-    """
+    """Epsilon by one accountant at the steps of the charts; +inf and a note without an answer."""
     return ACCOUNTANTS[name].curve(mechanism, charted(mechanism), delta)
 
 
 def slow(mechanism: Mechanism, delta: float) -> bool:
-    """True if the certified curve takes long: many kinds of steps, very many steps, or a tiny
-    delta.
-    """
+    """True if the certified curve takes long: many kinds of steps, many steps, or a tiny delta."""
     return len(mechanism.releases) > 8 or mechanism.steps > 2_000_000 or delta < TINY
 
 
@@ -54,14 +50,10 @@ def epsilons(
     A live run asks again and again: only new steps are computed.
     """
     known = _epsilons_after(name, mechanism, delta)
-    if missing := sorted(set(steps).difference(known)):
-        known.update(
-            zip(
-                missing,
-                ACCOUNTANTS[name].curve(mechanism, missing, delta).epsilon.tolist(),
-                strict=True,
-            )
-        )
+    missing = sorted(set(steps).difference(known))
+    if missing:
+        new = ACCOUNTANTS[name].curve(mechanism, missing, delta).epsilon.tolist()
+        known.update(zip(missing, new, strict=True))
     return tuple(known[each] for each in steps)
 
 
@@ -91,7 +83,7 @@ def risks(mechanism: Mechanism, delta: float) -> Risks:
 
 @lru_cache(maxsize=128)
 def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
-    """The curve of all pairs of one accountant; for the certified one, the lower curve of the band."""
+    """The curve of all pairs of one accountant; the certified one has the band's lower edge."""
     if name == CERTIFIED:
         return band(mechanism).lower, Kind.CERTIFIED
     spent = ACCOUNTANTS[name].profile(mechanism, ALL_DELTAS)
@@ -99,19 +91,21 @@ def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
 
 
 def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
-    """Mechanisms of growing T with the same q sqrt(T), the given one last; none if sigma or q
-    changes.
+    """Mechanisms of growing T with the same q sqrt(T), the given one last; none if sigma or q vary.
 
-    >>> [round(each.releases[0].q, 3) for each in growing(Mechanism.constant(0.01, 1.0, 10_000)).values()]
+    >>> found = growing(Mechanism.constant(0.01, 1.0, 10_000))
+    >>> [round(each.releases[0].q, 3) for each in found.values()]
     [1.0, 0.316, 0.1, 0.032, 0.01]
     """
     if len(mechanism.releases) != 1:
         return {}
-    (release,), steps = mechanism.releases, mechanism.steps
-    q, sigma = release.q, release.sigma
+    q = mechanism.releases[0].q
+    sigma = mechanism.releases[0].sigma
+    steps = mechanism.steps
     fewest = max(1, int(np.ceil(q * q * steps - 1e-9)))
     lengths = np.unique(np.geomspace(fewest, steps, LENGTHS).round().astype(int)).tolist()
-    shorter = {
-        t: Mechanism.constant(min(q * (steps / t) ** 0.5, 1.0), sigma, t) for t in lengths[:-1]
-    }
-    return shorter | {steps: mechanism}
+    found = {}
+    for t in lengths[:-1]:
+        found[t] = Mechanism.constant(min(q * (steps / t) ** 0.5, 1.0), sigma, t)
+    found[steps] = mechanism
+    return found

@@ -41,8 +41,10 @@ class Origin(NamedTuple):
         >>> Origin(10_000, 0.0256, 1.23, 196, 1e-5, "constant").words
         'n = 10,000, q = 0.0256, sigma = 1.23, T = 196, delta = 1e-5, schedule constant'
         """
-        words = [f"{name} = {text}" for name, text in self._said(",").items()]
-        return ", ".join([*words, f"schedule {self.schedule}"] if self.schedule else words)
+        words = [f"{name} = {text}" for name, text in self._numbers(",").items()]
+        if self.schedule:
+            words.append(f"schedule {self.schedule}")
+        return ", ".join(words)
 
     def file(self, name: str) -> str:
         """The name of a file, without its ending.
@@ -52,17 +54,20 @@ class Origin(NamedTuple):
         >>> Origin(10_000, 0.0256, None, None, 1e-5, "constant").file("map")
         'map-n10000-q0.0256-delta1e-5'
         """
-        return "-".join([name, *(f"{each}{text}" for each, text in self._said("").items())])
+        return "-".join([name, *(f"{each}{text}" for each, text in self._numbers("").items())])
 
-    def _said(self, comma: str) -> dict[str, str]:
-        """The numbers of the settings as texts, with this separator of thousands."""
-        write = {"n": f"{{:{comma}.0f}}".format, "T": f"{{:{comma}}}".format, "delta": plain}
-        said = {"n": self.n, "q": self.q, "sigma": self.sigma, "T": self.steps, "delta": self.delta}
-        return {
-            name: write.get(name, nearest)(value)
-            for name, value in said.items()
-            if value is not None
-        }
+    def _numbers(self, comma: str) -> dict[str, str]:
+        """The known numbers of the settings as texts, with this separator of thousands."""
+        texts = {"n": f"{self.n:{comma}.0f}"}
+        if self.q is not None:
+            texts["q"] = nearest(self.q)
+        if self.sigma is not None:
+            texts["sigma"] = nearest(self.sigma)
+        if self.steps is not None:
+            texts["T"] = f"{self.steps:{comma}}"
+        if self.delta is not None:
+            texts["delta"] = plain(self.delta)
+        return texts
 
 
 def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> Origin:
@@ -75,8 +80,9 @@ def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> O
     training = [each for each in mechanism.releases if each.q == mechanism.releases[-1].q]
     first, last = training[0], training[-1]
     levels = len({each.sigma for each in training})
-    changing = f"from sigma {nearest(first.sigma)} to {nearest(last.sigma)} in {levels} levels"
-    schedule = "constant" if levels == 1 else changing
+    schedule = "constant"
+    if levels > 1:
+        schedule = f"from sigma {nearest(first.sigma)} to {nearest(last.sigma)} in {levels} levels"
     return Origin(n, first.q, first.sigma, mechanism.steps, delta, schedule, link)
 
 
@@ -88,11 +94,9 @@ def origin_of_any(setting: ChosenSetting, link: str = "") -> Origin:
     >>> origin_of_any(ChosenSetting(mechanism, 100, 0.5, 4.0, 1e-5, "step", 0.5)).words
     'n = 100, q = 0.5, delta = 1e-5, schedule step, rate 0.5'
     """
-    schedule = (
-        "constant"
-        if setting.schedule == "constant"
-        else f"{setting.schedule}, rate {nearest(setting.rate)}"
-    )
+    schedule = setting.schedule
+    if schedule != "constant":
+        schedule += f", rate {nearest(setting.rate)}"
     return Origin(setting.n, setting.q, None, None, setting.delta, schedule, link)
 
 
@@ -100,23 +104,23 @@ def address() -> str:
     """The address of the page with its settings; "" where there is none."""
     if not st.context.url:
         return ""
-    query = urlencode(
-        [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
-    )
+    values = {name: st.query_params.get_all(name) for name in st.query_params}
+    query = urlencode(values, doseq=True)
     return f"{st.context.url}?{query}" if query else st.context.url
 
 
 def chart(
     figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, **more: Any
 ) -> None:
-    """Draw a figure; a saved picture has the title, the settings and their link, if any, and is
-    named after them.
+    """Draw a figure; a saved picture has the title and the settings, also in its file name.
 
     `more` goes to `live_chart`.
     """
-    name = title.lower().replace(" ", "-")
-    words, file = (f"{title}\n{origin.words}", origin.file(name)) if origin else (title, name)
-    live_chart(figure, [], key=key, alt=alt, title=words, file=file, **more)
+    file = title.lower().replace(" ", "-")
+    if origin:
+        title = f"{title}\n{origin.words}"
+        file = origin.file(file)
+    live_chart(figure, [], key=key, alt=alt, title=title, file=file, **more)
 
 
 Rows = list[dict[str, Any]]  # column -> value, the same columns in each
@@ -137,7 +141,8 @@ def csv_button(label: str, rows: Callable[[], Rows], file: str, key: str) -> Non
 def csv_of(rows: Rows) -> str:
     """Rows as CSV: NaN is empty, and no text is a formula.
 
-    >>> csv_of([{"q": 0.5, "lower": float("nan"), "run": "=1+1"}, {"q": 1e-5, "lower": float("inf"), "run": "x, y"}])
+    >>> first = {"q": 0.5, "lower": float("nan"), "run": "=1+1"}
+    >>> csv_of([first, {"q": 1e-5, "lower": float("inf"), "run": "x, y"}])
     'q,lower,run\\n0.5,,\\'=1+1\\n1e-05,inf,"x, y"\\n'
     """
     return as_csv(rows[0] if rows else (), [row.values() for row in rows])
@@ -159,14 +164,15 @@ def tradeoff_download(
     curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, origin: Origin
 ) -> None:
     """Draw a button for trade-off curves as tidy CSV with their settings."""
-    rows = lambda: [row | origin._asdict() for row in tradeoff_rows(curves)]  # noqa: E731
+
+    def rows() -> Rows:
+        return [row | origin._asdict() for row in tradeoff_rows(curves)]
+
     csv_button("Download these curves (CSV)", rows, f"{origin.file(name)}.csv", "download_tradeoff")
 
 
 def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
-    """Draw a button for the curves (or profiles) of all accountants as tidy CSV with their
-    settings.
-    """
+    """Draw a button for the curves (or profiles) of all accountants as tidy CSV."""
 
     def rows() -> Rows:
         if across == "epoch":
@@ -182,29 +188,34 @@ def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
 
 
 def tradeoff_rows(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> Rows:
-    """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 -
-    beta).
-    """
+    """One row per curve and type I error alpha: curve, kind, alpha, beta, power (1 - beta)."""
     levels = np.unique(np.concatenate([ALPHA, RATES]))
-    return [
-        {"curve": name, "kind": kind.value, "alpha": alpha, "beta": beta, "power": power}
-        for name, kind, f in curves
-        for alpha, beta, power in zip(levels, f.beta(levels), f.power(levels), strict=True)
-    ]
+    rows = []
+    for name, kind, f in curves:
+        for alpha, beta, power in zip(levels, f.beta(levels), f.power(levels), strict=True):
+            row = {"curve": name, "kind": kind.value, "alpha": alpha, "beta": beta, "power": power}
+            rows.append(row)
+    return rows
 
 
 def curves_rows(mechanism: Mechanism, curves: Mapping[str, Curve]) -> Rows:
-    """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower
-    (empty if unproven).
-    """
-    return [
-        {"accountant": name, "kind": each.kind.value, "delta": delta, "step": step, "epoch": epoch, "epsilon": epsilon,
-         "lower": lower}
-        for name, each in curves.items()
-        for delta, step, epoch, epsilon, lower in zip(
-            each.delta, each.steps, epochs_at(mechanism, each.steps), each.epsilon, lowers(each), strict=True
-        )
-    ]  # fmt: skip
+    """One row per accountant and point of its curve; `lower` is empty if unproven."""
+    rows = []
+    for name, curve in curves.items():
+        epochs = epochs_at(mechanism, curve.steps)
+        points = zip(curve.delta, curve.steps, epochs, curve.epsilon, lowers(curve), strict=True)
+        for delta, step, epoch, epsilon, lower in points:
+            row = {
+                "accountant": name,
+                "kind": curve.kind.value,
+                "delta": delta,
+                "step": step,
+                "epoch": epoch,
+                "epsilon": epsilon,
+                "lower": lower,
+            }
+            rows.append(row)
+    return rows
 
 
 def lowers(curve: Curve) -> Iterable[float | None]:

@@ -1,6 +1,4 @@
-"""Words for a first-time visitor: terms with explanations, marks, odds of an attack, limits of the
-promise.
-"""
+"""Words for a first visit: explained terms, marks, odds of an attack, what is not promised."""
 
 import math
 import re
@@ -36,8 +34,8 @@ def term(name: str, place: str, text: str = "") -> str:
     The browser opens the explanation (the popover attribute): it needs no script, and no table cuts
     it off.
 
-    >>> term("mu", "table").startswith('<span class=term><button popovertarget="table-mu">mu</button>')
-    True
+    >>> term("mu", "table").partition("mu</button>")[0]
+    '<span class=term><button popovertarget="table-mu">'
     """
     entry = GLOSSARY[name]
     own = re.sub(r"\W+", "-", f"{place}-{text or entry.name}".lower())
@@ -61,8 +59,8 @@ def head(text: str, place: str, own: str = "") -> str:
 def explained(text: str, place: str) -> str:
     """A text as HTML with explanations of the words in brackets, [word|entry of the glossary].
 
-    >>> explained("a [grey band|band]", "here").startswith('a <span class=term><button popovertarget="here-grey-band">')
-    True
+    >>> explained("a [grey band|band]", "here").partition("grey band</button>")[0]
+    'a <span class=term><button popovertarget="here-grey-band">'
     """
     return WORD.sub(lambda found: term(found[2], place, found[1]), linked(text))
 
@@ -70,8 +68,8 @@ def explained(text: str, place: str) -> str:
 def sign(verdict: str, kind: str = "worth", said: str = "") -> str:
     """The mark of a verdict as HTML, in its colour.
 
-    Screen readers pass it by, for the words beside it say the same; `said` is for them where there
-    are none.
+    Screen readers skip it, since the words beside it say the same; without such words they read
+    `said`.
     """
     mark, color = SIGNS[kind][verdict]
     words = f"<span class=unseen>{escape(said)}</span>" if said else ""
@@ -80,15 +78,13 @@ def sign(verdict: str, kind: str = "worth", said: str = "") -> str:
 
 def legend() -> str:
     """The marks of numbers and of verdicts with their meaning, on two lines of HTML."""
-    kinds = (
-        f"<span><b>{MARKS[kind]}</b> {term(kind, 'legend', word)}</span>"
-        for kind, word in IN_A_WORD.items()
-    )
-    verdicts = (f"<span>{sign(name)}{word}</span>" for name, word in WORDS["verdicts"].items())
-    return (
-        f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts:"
-        f" {' '.join(verdicts)}</p>"
-    )
+    marks = ["Marks:"]
+    for kind, word in IN_A_WORD.items():
+        marks.append(f"<span><b>{MARKS[kind]}</b> {term(kind, 'legend', word)}</span>")
+    verdicts = ["Verdicts:"]
+    for name, word in WORDS["verdicts"].items():
+        verdicts.append(f"<span>{sign(name)}{word}</span>")
+    return f"<p class=legend>{' '.join(marks)}</p><p class=legend>{' '.join(verdicts)}</p>"
 
 
 def linked(text: str) -> str:
@@ -99,8 +95,7 @@ def linked(text: str) -> str:
 
 
 def of_hundred(found: Risks) -> int:
-    """The number of right guesses of an attacker about 100 people, rounded up; 100 where nothing is
-    proven.
+    """The right guesses of an attacker about 100 people, rounded up; 100 if nothing is proven.
 
     A coin is right about 50; the largest advantage (true less false positives) adds half of itself.
     **Guarantees:** never below 100 times the proven bound.
@@ -108,7 +103,8 @@ def of_hundred(found: Risks) -> int:
     >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
     >>> from dpcore.privacy.mechanism import Mechanism
     >>> from dpcore.privacy.report.attack_risk import risks_of
-    >>> of_hundred(risks_of(tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4)), 1e-5))  # 69.15
+    >>> mechanism = Mechanism.constant(q=1.0, sigma=2.0, steps=4)
+    >>> of_hundred(risks_of(tradeoff_bounds(mechanism), 1e-5))  # 69.15
     70
     """
     right = (1 + Decimal(repr(float(found.advantage.upper)))) * PEOPLE / 2
@@ -151,12 +147,9 @@ def _drawing(after: int) -> str:
 
     It is an image, since Streamlit removes SVG from HTML.
     """
-    groups = (
-        (GREY, 0, BEFORE),
-        (ATTACK_LOOK[0], BEFORE, after),
-        (ABSENT, max(after, BEFORE), PEOPLE),
-    )
-    drawn = "".join(_people(*each) for each in groups)
+    drawn = _people(GREY, 0, BEFORE)
+    drawn += _people(ATTACK_LOOK[0], BEFORE, after)
+    drawn += _people(ABSENT, max(after, BEFORE), PEOPLE)
     size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * ROW}"
     image = (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}'"
@@ -171,16 +164,17 @@ def _drawing(after: int) -> str:
 
 def _people(color: str, first: int, last: int) -> str:
     """People as two strokes with round ends: a dot for the head, and a thicker one below it."""
-    corners = [
-        (PITCH * (k % COLUMNS) + PITCH // 2, ROW * (k // COLUMNS)) for k in range(first, last)
-    ]
-    strokes = ((HEAD, 2, 0), (BODY, 7, 1))  # width, how far down, length
-    paths = "".join(
-        f"<path stroke-width='{width}'"
-        f" d='{''.join(f'M{x} {y + down}v{length}' for x, y in corners)}'/>"
-        for width, down, length in strokes
+    heads = ""
+    bodies = ""
+    for k in range(first, last):
+        x = PITCH * (k % COLUMNS) + PITCH // 2
+        y = ROW * (k // COLUMNS)
+        heads += f"M{x} {y + 2}v0"
+        bodies += f"M{x} {y + 7}v1"
+    return (
+        f"<g stroke='{color}'><path stroke-width='{HEAD}' d='{heads}'/>"
+        f"<path stroke-width='{BODY}' d='{bodies}'/></g>"
     )
-    return f"<g stroke='{color}'>{paths}</g>"
 
 
 def on_screen(page: str) -> None:

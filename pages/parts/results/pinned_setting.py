@@ -135,15 +135,17 @@ def pinned_line(pinned: ChosenSetting) -> list[Line]:
 
 def difference(pinned: ChosenSetting, setting: ChosenSetting) -> str:
     """The pinned setting and its certified epsilon, beside the present one."""
-    before, now = (
-        cache.final(CERTIFIED, each.mechanism, each.delta).last.value for each in (pinned, setting)
-    )
-    at = f" at delta = {plain(raised(setting.delta))}" if pinned.delta != setting.delta else ""
+    before = cache.final(CERTIFIED, pinned.mechanism, pinned.delta).last.value
+    now = cache.final(CERTIFIED, setting.mechanism, setting.delta).last.value
     spent = marked(before, Kind.CERTIFIED)
     first = f"**Pinned:** {words_of(pinned)}, delta {plain(raised(pinned.delta))}: epsilon {spent}."
-    second = f"**Now** {marked(now, Kind.CERTIFIED)}{at}"
-    if not (math.isfinite(before) and math.isfinite(now)) or before == now or not before:
-        return f"{first} {second}{', the same' if before == now else ''}."
+    second = f"**Now** {marked(now, Kind.CERTIFIED)}"
+    if pinned.delta != setting.delta:
+        second += f" at delta = {plain(raised(setting.delta))}"
+    if before == now:
+        return f"{first} {second}, the same."
+    if not (math.isfinite(before) and math.isfinite(now) and before):
+        return f"{first} {second}."
     word = "more" if now > before else "less"
     return (
         f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times the"

@@ -1,4 +1,4 @@
-"""Batches that are not Poisson, on the pages: values for charts, in bounded caches, and sentences."""
+"""Batches that are not Poisson: values for charts, in bounded caches, and sentences."""
 
 from functools import lru_cache
 
@@ -48,40 +48,39 @@ def sampled_end(name: str, mechanism: Mechanism, delta: float) -> Curve:
 
 @lru_cache(maxsize=256)
 def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
-    """Epsilon over the epochs of the same training with another sampler, and the numbers of others,
-    if there is any.
+    """Epsilon over the epochs of the same training with another sampler, if it has numbers.
 
     The last point comes from `sampled_end`, whose bounds may be closer.
     """
     if not answers(name, mechanism):
         return None
-    sampler, end = sampler_of(name), sampled_end(name, mechanism, delta)
+    sampler = sampler_of(name)
+    end = sampled_end(name, mechanism, delta)
     q, sigma, _ = _counted(sampler, mechanism)
     at, epochs = points_of(sampler, q, mechanism.steps)
     curve = sampler.curve(q, sigma, at, delta)
-    lower, upper = np.array(curve.lower), curve.epsilon.copy()
-    lower[-1], upper[-1] = end.last.lower or 0.0, end.last.value
+    lower = np.array(curve.lower)
+    lower[-1] = end.last.lower or 0.0
+    upper = curve.epsilon.copy()
+    upper[-1] = end.last.value
     both = Curve(curve.steps, curve.delta, upper, lower, curve.kind, end.note)
     return Sampled(sampler, both, epochs, sampler.other_curves(q, sigma, at, delta))
 
 
 @lru_cache(maxsize=128)
 def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
-    """Delta over epsilon after the same training with another sampler, at each of `FEW_DELTAS`, if
-    there is any.
-    """
+    """Epsilon at `FEW_DELTAS` after the same training with another sampler, if it has numbers."""
     if not answers(name, mechanism):
         return None
-    sampler, counted = sampler_of(name), _counted(sampler_of(name), mechanism)
-    curve = sampler.profile(*counted, FEW_DELTAS)
-    return Sampled(sampler, curve, curve.steps.astype(np.float64) * counted[0])
+    sampler = sampler_of(name)
+    q, sigma, steps = _counted(sampler, mechanism)
+    curve = sampler.profile(q, sigma, steps, FEW_DELTAS)
+    return Sampled(sampler, curve, curve.steps.astype(np.float64) * q)
 
 
 @lru_cache(maxsize=128)
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
-    """The trade-off function of the same training with another sampler, between two proven curves,
-    if there is any.
-    """
+    """The proven curves around the trade-off function with another sampler, if it has numbers."""
     sampler = sampler_of(name)
     if not answers(name, mechanism):
         return None
@@ -89,11 +88,10 @@ def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
 
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
-    """Draw the proven range of another sampler and the verdict on the Poisson number there; or why
-    there is none.
-    """
+    """Draw the proven range of another sampler and the verdict on the Poisson number, if any."""
     sampler = sampler_of(name)
-    if why_not := why_uncounted(sampler, mechanism):
+    why_not = why_uncounted(sampler, mechanism)
+    if why_not:
         st.info(why_not)
     if not answers(name, mechanism):
         return
@@ -102,9 +100,12 @@ def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading)
         f"{proven_range(sampler, found)}"
         f" {length(sampler, mechanism.releases[0].q, mechanism.steps)}"
     )
-    worth = counted_as_poisson(sampler, found, poisson)
-    refuted = poisson.value < (found.lower or 0.0) and "claims" in worth
-    (st.warning if refuted else st.markdown)(worth)
+    verdict = counted_as_poisson(sampler, found, poisson)
+    below_proven = poisson.value < (found.lower or 0.0)
+    if below_proven and "claims" in verdict:
+        st.warning(verdict)
+    else:
+        st.markdown(verdict)
 
 
 def say_more(name: str, mechanism: Mechanism, delta: float) -> None:

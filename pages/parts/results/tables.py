@@ -37,18 +37,17 @@ class VerdictRow(NamedTuple):
 
 
 def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[VerdictRow]) -> str:
-    """An HTML table of this name: the accountant under the head `first`, numbers under `heads`,
-    kind and verdict.
-    """
-    lines = (
-        [
-            f"{drawn_line(style_of(row.accountant))} {escape(ACCOUNTANTS[row.accountant].title)}",
+    """An HTML table: accountants under the head `first`, numbers under `heads`, kind, verdict."""
+    lines = []
+    for row in rows:
+        title = escape(ACCOUNTANTS[row.accountant].title)
+        line = [
+            f"{drawn_line(style_of(row.accountant))} {title}",
             *map(escape, row.cells),
             term(row.kind, f"{place_of(name)}-{row.accountant}", WORDS[row.kind]),
             f"{sign(row.worth)} {escape(row.text)}",
         ]
-        for row in rows
-    )
+        lines.append(line)
     return table(name, "verdicts", (first, *heads, "Kind", "Verdict"), lines, heads)
 
 
@@ -60,43 +59,36 @@ def table(
     numbers: Collection[str] = (),
     words: Mapping[str, str] = {},
 ) -> str:
-    """An HTML table of a kind that the style sheet knows, of rows of HTML; the first cell of a row
-    is its head.
+    """An HTML table of a kind in the style sheet; cells are HTML, the first of a row is its head.
 
     The glossary explains the heads, which are plain texts, by its entries for them or by those that
     `words` names; under some stand `numbers`. On a narrow screen a row is a block whose cells carry
     their heads.
     """
-    looks = [" class=number" if each in numbers else "" for each in heads]
-    told = [
-        term(words[each], place_of(name), each) if each in words else head(each, place_of(name))
-        for each in heads
-    ]
-    top = (
-        f"<th scope=col{look}>{each}</th>" if each else "<td></td>"
-        for look, each in zip(looks, told, strict=True)
-    )
-    opened = [
-        f'<td{look} data-label="{escape(each)}">' for look, each in zip(looks, heads, strict=True)
-    ][1:]
-    lines = (
-        "<tr><th"
-        f" scope=row>{first}</th>{''.join(f'{a}{b}</td>' for a, b in zip(opened, rest, strict=True))}</tr>"
-        for first, *rest in rows
-    )
-    return framed(name, kind, "".join(top), lines)
+    place = place_of(name)
+    top = ""
+    opened = []  # the beginning of each cell below a head
+    for text in heads:
+        look = " class=number" if text in numbers else ""
+        shown = term(words[text], place, text) if text in words else head(text, place)
+        top += f"<th scope=col{look}>{shown}</th>" if shown else "<td></td>"
+        opened.append(f'<td{look} data-label="{escape(text)}">')
+    lines = []
+    for first, *rest in rows:
+        cells = ""
+        for begin, cell in zip(opened[1:], rest, strict=True):
+            cells += f"{begin}{cell}</td>"
+        lines.append(f"<tr><th scope=row>{first}</th>{cells}</tr>")
+    return framed(name, kind, top, lines)
 
 
 def framed(name: str, kind: str, heads: str, rows: Iterable[str]) -> str:
-    """An HTML table of cells of heads and of rows, in a box that scrolls sideways, by the keyboard
-    too.
+    """An HTML table of heads and rows, in a box that scrolls sideways, by the keyboard too.
 
     No two tables of a page have the same name: it is read out.
     """
-    body = (
-        "<table"
-        f' class="{kind}"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    )
+    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    body = f'<table class="{kind}">{body}</table>'
     return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{body}</div>'
 
 
@@ -130,30 +122,27 @@ def drawn_line(style: Style) -> str:
 
 
 def verdict_table(curves: Mapping[str, Curve]) -> str:
-    """An HTML table with one row an accountant: epsilon, ratio to the certified value, kind,
-    verdict.
-    """
+    """An HTML table of accountants: epsilon, ratio to the certified value, kind, verdict."""
     band = curves[CERTIFIED]
-    return verdict_rows(
-        "Verdicts", "Accountant", HEADS, [_row(*each, band) for each in curves.items()]
-    )
+    rows = [_row(name, curve, band) for name, curve in curves.items()]
+    return verdict_rows("Verdicts", "Accountant", HEADS, rows)
 
 
 def epsilon_sentence(band: Curve, delta: str, *, apart: bool = False) -> str:
-    """Say in one sentence what is certain after the whole mechanism, and for which adjacency.
+    """The proven range of epsilon after the whole mechanism, and the adjacency, in a sentence.
 
-    With `apart` the sentence says first that it is about Poisson batches.
+    With `apart` the sentence begins with the sampler, Poisson batches.
     """
     of = f"**{Poisson.title}**, {Poisson.adjacency}: " if apart else ""
-    upper, lower = float(band.epsilon[-1]), band.lower
+    upper = float(band.epsilon[-1])
+    lower = band.lower
     if lower is None or math.isinf(upper):
-        least = (
-            f" It is at least {outward(lower[-1], math.floor)}."
-            if lower is not None and lower[-1] > 0
-            else ""
-        )
-        return f"{of}There is no certified epsilon at delta = {delta}: {lowered(band.note)}{least}"
-    low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
+        words = f"{of}There is no certified epsilon at delta = {delta}: {lowered(band.note)}"
+        if lower is not None and lower[-1] > 0:
+            words += f" It is at least {outward(lower[-1], math.floor)}."
+        return words
+    low = outward(lower[-1], math.floor)
+    high = outward(upper, math.ceil)
     adjacency = "" if apart else f" ({Poisson.adjacency})"
     return (
         f"{of}After all steps, epsilon is proven to be between **{low}** and **{high}** at delta ="

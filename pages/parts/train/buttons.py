@@ -29,22 +29,32 @@ KNOWN = " (trained already)"
 
 @uninterrupted
 def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ()) -> list[str]:
-    """Queue the runs and chart them with the ended runs `known`, beside others on the same data;
-    the new ids.
+    """Queue the runs and chart them with the ended runs `known`; return the new ids.
 
-    What is shown already and under way, as after a reload, is not queued again.
+    Runs on the same data stay on the charts. A run that is shown and under way, as after a reload,
+    is not queued again.
     """
     others = shown_runs()
-    named = lambda missing: numbered([described(config) for config in missing], missing)  # noqa: E731
-    runs = jobs.start(store, configs, named, also=others)
-    if runs:
-        first = _settings_of(store, others[0]) if others else {}
-        together = all(first.get(key) == getattr(configs[0], key) for key in ("dataset", "source"))
-        new = sorted(
-            [*runs, *known], key=lambda run: not _settings_of(store, run).get("private", True)
-        )
-        show(list(dict.fromkeys([*(others if together else ()), *new]))[-MAX_RUNS:])
+    runs = jobs.start(store, configs, _names_of, also=others)
+    if not runs:
+        return runs
+    charted = []
+    if others:
+        first = _settings_of(store, others[0])
+        same_dataset = first.get("dataset") == configs[0].dataset
+        if same_dataset and first.get("source") == configs[0].source:
+            charted = list(others)
+    charted += sorted([*runs, *known], key=lambda run: not _is_private(store, run))
+    show(list(dict.fromkeys(charted))[-MAX_RUNS:])
     return runs
+
+
+def _names_of(configs: Sequence[RunConfig]) -> list[str]:
+    return numbered([described(config) for config in configs], configs)
+
+
+def _is_private(store: Store, run: str) -> bool:
+    return bool(_settings_of(store, run).get("private", True))
 
 
 def _settings_of(store: Store, run: str) -> dict[str, object]:
@@ -57,21 +67,36 @@ def _settings_of(store: Store, run: str) -> dict[str, object]:
 @uninterrupted
 def resume(store: Store, run: str) -> None:
     """Queue the rest of a run, and show it in its place."""
-    if new := jobs.resume_run(store, run):
+    new = jobs.resume_run(store, run)
+    if new:
         show([new if each == run else each for each in shown_runs() or [run]])
 
 
 def start_buttons(form: Form, store: Store, on_screen: Callable[[], Form]) -> None:
-    """Draw the buttons of the page Train, a private run and one without privacy, or why nothing can
-    be trained.
+    """Draw the buttons of the page Train, a private run and one without privacy, or the obstacle.
 
-    `on_screen` reads the form that the fields show when a button is pressed.
+    `on_screen` reads the form anew when a button is pressed.
     """
-    started = {"on_click": _start_shown, "width": "stretch", "disabled": not form.configs}
-    st.button("Train with these settings", type="primary", args=(store, on_screen, True), **started)
-    st.button("Train without privacy", args=(store, on_screen, False), **started)
+    st.button(
+        "Train with these settings",
+        type="primary",
+        on_click=_start_shown,
+        args=(store, on_screen, True),
+        disabled=not form.configs,
+        width="stretch",
+    )
+    st.button(
+        "Train without privacy",
+        on_click=_start_shown,
+        args=(store, on_screen, False),
+        disabled=not form.configs,
+        width="stretch",
+    )
     if form.obstacle and not form.problem:
-        (st.error if form.data.here else st.info)(form.obstacle)
+        if form.data.here:
+            st.error(form.obstacle)
+        else:
+            st.info(form.obstacle)
         offer_data(form)
 
 
@@ -87,31 +112,29 @@ def _start_shown(store: Store, on_screen: Callable[[], Form], private: bool) -> 
 def start_button(
     form: Form, store: Store | None, past: Sequence[Run], on_screen: Callable[[], Form]
 ) -> None:
-    """Draw the button of the Lab and the switch of its baseline, or why nothing can be trained.
+    """Draw the button of the Lab and the switch of its baseline, or the obstacle.
 
-    `on_screen` reads the form that the fields show when the button is pressed.
+    `on_screen` reads the form anew when the button is pressed.
     """
-    ready = store is not None and bool(form.configs)
     place = st.empty()
     configs = []
     if form.configs:
-        label = f"non-private run beside it{KNOWN if _known_baseline(form, past) else ''}"
+        label = "non-private run beside it"
+        if _known_baseline(form, past):
+            label += KNOWN
         beside = st.toggle(
             label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session"
         )
         configs, _ = _runs_of(form, past, beside)
-    pressed = {
-        "on_click": _start_lab,
-        "args": (store, on_screen, past),
-        "disabled": not ready,
-        "width": "stretch",
-    }
     place.button(
         label_of(form, configs, store),
         key="train",
         type="primary",
         icon=":material/play_arrow:",
-        **pressed,
+        on_click=_start_lab,
+        args=(store, on_screen, past),
+        disabled=store is None or not form.configs,
+        width="stretch",
     )
     if form.obstacle:
         st.caption(f":material/info: {form.obstacle}")
@@ -129,7 +152,10 @@ def _start_lab(store: Store, on_screen: Callable[[], Form], past: Sequence[Run])
 def _known_baseline(form: Form, past: Sequence[Run]) -> list[str]:
     """The id of a finished run that is the baseline of the form, if there is one."""
     baseline = baseline_of(form.configs[0])
-    return [run.id for run in past if run.status is Status.FINISHED and alike(run, baseline)][:1]
+    for run in past:
+        if run.status is Status.FINISHED and alike(run, baseline):
+            return [run.id]
+    return []
 
 
 def _runs_of(form: Form, past: Sequence[Run], beside: bool) -> tuple[list[RunConfig], list[str]]:
@@ -144,7 +170,7 @@ def _runs_of(form: Form, past: Sequence[Run], beside: bool) -> tuple[list[RunCon
 
 
 def offer_data(form: Form) -> None:
-    """Offer the installed data of nearly as many examples, where the chosen number is of none."""
+    """Offer the installed data of nearly as many examples, if none has the chosen number."""
     if not form.data.here:
         near = nearest_here(form.data.n)
         words = f"Train on {DATASETS[near.dataset].title}, {near.source} of {near.n:,}"
@@ -154,7 +180,8 @@ def offer_data(form: Form) -> None:
 def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> str:
     """The label of the button, with the expected time and epsilon if they are known."""
     pieces = ["Train"]
-    if (seconds := expected_seconds(store, *configs)) is not None:
+    seconds = expected_seconds(store, *configs)
+    if seconds is not None:
         pieces.append(duration(seconds))
     if form.mechanism is not None and form.configs:
         spent = cache.curve(CERTIFIED, form.mechanism, form.delta).last  # known from the chart
@@ -163,6 +190,6 @@ def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> s
 
 
 def alike(run: Run, config: RunConfig) -> bool:
-    """Return whether a run has these settings, except for the seed and settings without effect."""
+    """True if a run has these settings, except for the seed and settings without effect."""
     used = {name for name, setting in SETTINGS.items() if setting.is_used(config)} - {"seed"}
     return all(run.settings.get(name) == getattr(config, name) for name in {*used, "private"})

@@ -34,7 +34,7 @@ EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
 
 
 def expected(form: Form, store: Store) -> None:
-    """Draw the cost of a run of these settings before the first one, and the effect of each choice."""
+    """Draw the cost of these settings before the first run, and the effect of each choice."""
     st.info(INVITATION)
     chart, words = st.container(key="beside").columns([3, 2], gap="medium")
     if form.mechanism is not None:
@@ -67,47 +67,40 @@ def _previewed(form: Form, size: Size, field: str, text: str) -> Drawing | None:
 def _choice(name: str) -> str:
     """A setting in words, with the effect of its slider."""
     setting = SETTINGS[name]
+    words = f"* {setting.label}, {setting.help}"
     slider = setting.slider if isinstance(setting, Number) else None
-    ends = f". Left: {slider.left}. Right: {slider.right}" if slider and slider.left else ""
-    return f"* {setting.label}, {setting.help}{ends}"
+    if slider and slider.left:
+        words += f". Left: {slider.left}. Right: {slider.right}"
+    return words
 
 
 def estimate(configs: Sequence[RunConfig], store: Store) -> None:
-    """Draw the expected time and final epsilon of each run, by the certified band and the four
-    accountants.
-    """
+    """Draw the expected time and the final epsilons of each run."""
     if not configs:
         return
-    config, runs = configs[0], len(configs)
+    config = configs[0]
+    runs = len(configs)
     planned = plan(config)
-    steps = (
-        f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} ="
-        f" {nearest(config.q, 3)}"
-    )
+    q = f"{config.batch:,}/{config.examples:,} = {nearest(config.q, 3)}"
     each = " each" if runs > 1 else ""
+    time = "unknown until you have run something similar"
     seconds = expected_seconds(store, config)
-    time = (
-        "unknown until you have run something similar"
-        if seconds is None
-        else f"about {duration(seconds)}"
-    )
-    st.caption(f"{steps}{each}; time: {time}{each}.")
+    if seconds is not None:
+        time = f"about {duration(seconds)}"
+    st.caption(f"{planned.steps:,} steps at q = {q}{each}; time: {time}{each}.")
     mechanism = planned.mechanism
     if mechanism is None:
         st.warning(planned.unaccounted)
         return
-    ends = [
-        (name, cache.final(name, mechanism, config.delta).last)
-        for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS)
-    ]
-    listed = "\n".join(
-        f"* {titled(name)} **{marked(end.value, end.kind, end.lower)}**" for name, end in ends
-    )
-    st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
+    lines = [f"Epsilon at the end, at delta = {show(config.delta)}:"]
+    for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS):
+        end = cache.final(name, mechanism, config.delta).last
+        lines.append(f"* {titled(name)} **{marked(end.value, end.kind, end.lower)}**")
+    st.markdown("\n".join(lines))
     visitor_line(cache.risks(mechanism, config.delta))
     if runs > 1:
         st.caption(WORDS["several"].format(runs=runs))
-    if warning := seed_warning([each.seed for each in configs if each.seed is not None]):
-        st.warning(warning)
-    if warning := delta_warning(config.delta, config.examples):
-        st.warning(warning)
+    seeds = [each.seed for each in configs if each.seed is not None]
+    for warning in (seed_warning(seeds), delta_warning(config.delta, config.examples)):
+        if warning:
+            st.warning(warning)

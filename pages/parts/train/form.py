@@ -1,6 +1,4 @@
-"""The form of a run: its fields, and the run that they describe, or why there is none.
-
-It does not use Streamlit.
+"""The form of a run: its fields, and the run that they describe; without Streamlit.
 
 The method and the input show only the fields that matter for the present choice.
 """
@@ -48,10 +46,12 @@ LEFT_OUT = ("acceptance", "stop_epsilon")  # also absent from the plain method
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
 SEEDS = own_quantity("seeds", most=MAX_RUNS)
 SEED = Line(
-    "seed", SETTINGS["seed"].label,
-    "Each run draws a secret seed by default. A fixed seed makes a run repeatable. Epsilon then holds only against "
-    "people who do not know it.", 19,
-)  # fmt: skip
+    "seed",
+    SETTINGS["seed"].label,
+    "Each run draws a secret seed by default. A fixed seed makes a run repeatable. Epsilon then"
+    " holds only against people who do not know it.",
+    max_chars=19,
+)
 
 
 def plain_method() -> dict[str, str]:
@@ -60,11 +60,14 @@ def plain_method() -> dict[str, str]:
     >>> [plain_method()[name] for name in ("clipping", "ema", "seed", "public")]
     ['flat', '0', '', '1000']
     """
-    chosen = {name: each for name, each in SETTINGS.items() if each.unusual or name in LEFT_OUT}
-    plain = {
-        name: str(each.default) if isinstance(each, Choice) else show(each.default or 0)
-        for name, each in chosen.items()
-    }
+    plain = {}
+    for name, setting in SETTINGS.items():
+        if not setting.unusual and name not in LEFT_OUT:
+            continue
+        if isinstance(setting, Choice):
+            plain[name] = str(setting.default)
+        else:
+            plain[name] = show(setting.default or 0)
     return plain | {"seed": "", "public": show(PUBLIC_EXAMPLES), BATCHES: Poisson.name}
 
 
@@ -73,25 +76,23 @@ def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
     suited = suited_features(dataset)
     if len(suited) == 1:
         return {}
-    notes = {name: "" if name == PIXELS.name else KINDS[name].note for name in suited}
+    notes = {name: KINDS[name].note for name in suited} | {PIXELS.name: ""}
     features = fields.choice(_options("features", suited, lambda name: KINDS[name].title), notes)
-    if features == PIXELS.name:
-        return (
-            {"pixel_scale": fields.choice(_options("pixel_scale", SCALES))}
-            if dataset_of(dataset).grey
-            else {}
-        )
-    return {"features": features}
+    if features != PIXELS.name:
+        return {"features": features}
+    if dataset_of(dataset).grey:
+        return {"pixel_scale": fields.choice(_options("pixel_scale", SCALES))}
+    return {}
 
 
 def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict[str, Any]:
+    """Read the settings of the optimizer, of clipping and of the other parts of the method."""
     fields.note("**Method**")
     fields.note(OPTIMIZERS[optimizer].note)
     chosen = _of_optimizer(fields, optimizer)
     clippings = {name: each.note for name, each in CLIPPINGS.items()}
-    chosen |= {
-        "clipping": fields.choice(_options("clipping", tuple(CLIPPINGS)), clippings)
-    } | _acceptance(fields)
+    chosen["clipping"] = fields.choice(_options("clipping", tuple(CLIPPINGS)), clippings)
+    chosen |= _acceptance(fields)
     if MODELS[model].dense and features == PIXELS.name:  # DP-PCA projects pixels
         chosen |= _projection(fields)
     if MODELS[model].wide:
@@ -100,9 +101,15 @@ def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict
 
 
 def batches(fields: Fields) -> dict[str, Any]:
-    notes = {name: "" if name == Poisson.name else SAMPLERS[name].note for name in DRAWN}
-    title = lambda name: SAMPLERS[name].title  # noqa: E731
-    sampler = fields.choice(Options(BATCHES, SETTINGS["sampler"].label, tuple(DRAWN), title), notes)
+    """Read the sampler that draws the batches."""
+    notes = {name: SAMPLERS[name].note for name in DRAWN} | {Poisson.name: ""}
+    options = Options(
+        BATCHES,
+        SETTINGS["sampler"].label,
+        tuple(DRAWN),
+        title=lambda name: SAMPLERS[name].title,
+    )
+    sampler = fields.choice(options, notes)
     return {} if sampler == Poisson.name else {"sampler": sampler}
 
 
@@ -119,11 +126,13 @@ def _options(
 
 
 def _numbers(fields: Fields, *names: str) -> dict[str, Any]:
-    quantities = {name: quantity_of(name) for name in names}
-    return {
-        name: (int if each.whole else float)(fields.number(each))
-        for name, each in quantities.items()
-    }
+    """Read some numbers among the settings of a run."""
+    numbers = {}
+    for name in names:
+        quantity = quantity_of(name)
+        value = fields.number(quantity)
+        numbers[name] = int(value) if quantity.whole else float(value)
+    return numbers
 
 
 def _of_optimizer(fields: Fields, optimizer: str) -> dict[str, Any]:
@@ -137,7 +146,7 @@ def _of_optimizer(fields: Fields, optimizer: str) -> dict[str, Any]:
 
 
 def _acceptance(fields: Fields) -> dict[str, Any]:
-    notes = {name: "" if name == "none" else note for name, note in ACCEPTANCES.items()}
+    notes = {**ACCEPTANCES, "none": ""}
     acceptance = fields.choice(_options("acceptance", tuple(ACCEPTANCES)), notes)
     if acceptance == "none":
         return {}
@@ -169,21 +178,21 @@ def _generator(fields: Fields, device: str) -> dict[str, Any]:
 
 def _learning_rate(fields: Fields) -> dict[str, Any]:
     name = fields.choice(_options("lr_schedule", tuple(LR_SCHEDULES)))
-    return (
-        {}
-        if name == "constant"
-        else {"lr_schedule": name} | _numbers(fields, "lr_end", "lr_epochs")
-    )
+    if name == "constant":
+        return {}
+    return {"lr_schedule": name} | _numbers(fields, "lr_end", "lr_epochs")
 
 
 def _stopping(fields: Fields) -> dict[str, Any]:
     chosen = _numbers(fields, "stop_epsilon")
     if not chosen["stop_epsilon"]:
         return {}
-    first_the_band = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
-    title, help = (lambda name: ACCOUNTANTS[name].title), help_on("accountant")
     options = Options(
-        "stop_accountant", SETTINGS["stop_accountant"].label, first_the_band, title, help
+        "stop_accountant",
+        SETTINGS["stop_accountant"].label,
+        (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED)),
+        title=lambda name: ACCOUNTANTS[name].title,
+        help=help_on("accountant"),
     )
     return chosen | {"stop_accountant": fields.choice(options)}
 
@@ -223,8 +232,7 @@ class Form:
         return controls.after_training(epochs_text(self.steps, self.q), self.steps)
 
     def moved(self, key: str, text: str) -> "Form | None":
-        """The form with another text in a field; None if that may take long, or the fields clash
-        now.
+        """The form with another text in a field; None if that may take long, or the fields clash.
 
         Errors: ValueError if there is no such field, or the values do not go together.
         """
@@ -249,49 +257,47 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     sampler = controls.sampler_in(fields, data.n) if lab else Poisson.name
     delta = fields.number(controls.DELTA)
     method = features_of_input(fields, data.dataset)
-    features = method.get("features", "pixels")
-    model = fields.choice(
-        Options(
-            "model", SETTINGS["model"].label, tuple(reversed(models_for(data.dataset, features)))
-        )
-    )
+    features = method.get("features", PIXELS.name)
+    models = tuple(reversed(models_for(data.dataset, features)))
+    model = fields.choice(_options("model", models))
     activation = SETTINGS["activation"].default
     if MODELS[model].hidden:
         activation = fields.choice(_options("activation", ACTIVATIONS))
-    method |= _numbers(fields, "views", "mean_sigma") if dataset_of(data.dataset).images else {}
+    if dataset_of(data.dataset).images:
+        method |= _numbers(fields, "views", "mean_sigma")
     method |= method_of(fields, model, optimizer, features)
-    method |= ({} if lab else batches(fields)) | schedules(fields, device)
-    reading = method.get("reading", "scaled")
+    if not lab:
+        method |= batches(fields)
+    method |= schedules(fields, device)
     usual = defaults(
-        data.dataset, model, optimizer, data.source, reading=reading, features=features
+        data.dataset,
+        model,
+        optimizer,
+        data.source,
+        reading=method.get("reading", "scaled"),
+        features=features,
     )
-    clip_norm, lr = fields.number(clip_norm_of(usual)), fields.number(learning_rate_of(usual))
+    clip_norm = fields.number(clip_norm_of(usual))
+    lr = fields.number(learning_rate_of(usual))
     fields.note(controls.NEUTRAL)
     seeds = int(fields.number(SEEDS))
     seed = fields.together(lambda: seed_of(fields.line(SEED)), None)
     form = Form(
-        data,
-        q,
-        sigma,
-        steps,
-        delta,
-        clip_norm,
-        lr,
-        optimizer,
-        usual,
-        method,
-        device,
+        data=data,
+        q=q,
+        sigma=sigma,
+        steps=steps,
+        delta=delta,
+        clip_norm=clip_norm,
+        lr=lr,
+        optimizer=optimizer,
+        usual=usual,
+        method=method | {"model": model, "activation": activation, "seed": seed},
+        device=device,
         sampler=sampler,
     )
-    trained = {
-        "dataset": data.dataset,
-        "source": data.source,
-        "model": model,
-        "activation": activation,
-    }
-    trained |= {"optimizer": optimizer, "lr": lr, "seed": seed}
     if not fields.problem:
-        form = fields.together(lambda: _accounted(form, trained, epochs, seeds), form)
+        form = fields.together(lambda: _accounted(form, epochs, seeds), form)
     if fields.problem:
         return replace(form, problem=fields.problem)
     return replace(form, texts=fields.read_texts, obstacle=fields.in_words(form.obstacle))
@@ -309,13 +315,26 @@ def seed_of(text: str) -> int | None:
 
 def baseline_of(config: RunConfig) -> RunConfig:
     """A run without clipping and noise, at a learning rate for gradients of full length."""
-    trained = (config.dataset, config.model, config.optimizer, config.source)
-    plain = defaults(*trained, private=False, features=config.features)
-    shrunk = min(config.lr_end * plain.lr / config.lr, MAX_LR)
-    epochs = min(plan(config).steps * config.q, config.epochs)  # fewer if stop_epsilon ends it
-    plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
-    plainly |= {"noise_generator": "auto"}
-    return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
+    plain = defaults(
+        config.dataset,
+        config.model,
+        config.optimizer,
+        config.source,
+        private=False,
+        features=config.features,
+    )
+    return replace(
+        config,
+        private=False,
+        lr=plain.lr,
+        lr_end=min(config.lr_end * plain.lr / config.lr, MAX_LR),
+        epochs=min(plan(config).steps * config.q, config.epochs),  # fewer if stop_epsilon ends it
+        stop_epsilon=0.0,
+        acceptance="none",
+        reading="scaled",
+        clipping="flat",
+        noise_generator="auto",
+    )
 
 
 def learning_rate_of(usual: RunConfig) -> Quantity:
@@ -326,7 +345,7 @@ def learning_rate_of(usual: RunConfig) -> Quantity:
 
 
 def clip_norm_of(usual: RunConfig) -> Quantity:
-    """The field of the clipping norm, with a key of its own if the optimizer has another default."""
+    """The field of the clipping norm, with its own key if the optimizer has another default."""
     default = show(usual.clip_norm)
     if default == controls.CLIP_NORM.default:
         return controls.CLIP_NORM
@@ -334,50 +353,60 @@ def clip_norm_of(usual: RunConfig) -> Quantity:
     return replace(controls.CLIP_NORM, key=key, default=default)
 
 
-def _accounted(form: Form, trained: Mapping[str, Any], epochs: float | None, seeds: int) -> Form:
-    """The form with its mechanism, and with its runs or why there are none."""
-    method, mechanism, pinnable = form.method, None, None
-    schedule, rate = method.get("schedule", "constant"), method.get("rate", 0.0)
+def _accounted(form: Form, epochs: float | None, seeds: int) -> Form:
+    """The form with its mechanism, and with its runs or the obstacle to them."""
+    mechanism = None
+    pinnable = None
+    schedule = form.method.get("schedule", "constant")
+    rate = form.method.get("rate", 0.0)
+    level = form.method.get("level_steps", 0)
     if form.sigma > 0:
-        level = method.get("level_steps", 0)
         mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
-    # Pins have no levels.
-    if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):
-        pinnable = ChosenSetting(
-            mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate
-        )
+        if schedule == "constant" or not level:  # pins have no levels
+            pinnable = ChosenSetting(
+                mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate
+            )
     try:
-        config = _config(form, trained, epochs)
+        config = _config(form, epochs)
         planned = plan(config)
     # RuntimeError: the stopping accountant has no answer.
     except (ValueError, RuntimeError) as error:
-        return replace(
-            form, mechanism=mechanism, pinnable=pinnable, obstacle=controls.on_schedule(str(error))
-        )
-    settled = {"q": config.q, "steps": planned.steps, "unaccounted": planned.unaccounted}
-    settled |= {"mechanism": planned.mechanism, "configs": tuple(with_seeds(config, seeds))}
-    return replace(form, pinnable=pinnable if mechanism == planned.mechanism else None, **settled)
+        obstacle = controls.on_schedule(str(error))
+        return replace(form, mechanism=mechanism, pinnable=pinnable, obstacle=obstacle)
+    return replace(
+        form,
+        q=config.q,
+        steps=planned.steps,
+        mechanism=planned.mechanism,
+        pinnable=pinnable if mechanism == planned.mechanism else None,
+        unaccounted=planned.unaccounted,
+        configs=tuple(with_seeds(config, seeds)),
+    )
 
 
-def _config(form: Form, trained: Mapping[str, Any], epochs: float | None) -> RunConfig:
+def _config(form: Form, epochs: float | None) -> RunConfig:
     """The configuration of the run; ValueError says why there is none."""
-    n, batch = form.data.n, round(form.q * form.data.n)
+    n = form.data.n
     if not form.data.here:
-        absent = "".join(
-            f" Full {each.title} has that many: {remedy(each)}." for each in absent_of(n)[:1]
-        )
-        raise ValueError(f"No installed data set has {n:,} examples. Choose another.{absent}")
+        words = f"No installed data set has {n:,} examples. Choose another."
+        for absent in absent_of(n)[:1]:
+            words += f" Full {absent.title} has that many: {remedy(absent)}."
+        raise ValueError(words)
+    batch = round(form.q * n)
     if batch < 1 or abs(batch - form.q * n) > 1e-6 * batch:
         raise ValueError(
             f"q = {form.q:.4g} of {n:,} examples is not a whole number of examples. Choose a batch"
             " to train."
         )
-    epochs = epochs or float(epochs_text(form.steps, batch / n))
-    numbers = {
-        "sigma": form.sigma,
-        "batch": batch,
-        "epochs": epochs,
-        "delta": form.delta,
-        "clip_norm": form.clip_norm,
-    }
-    return RunConfig(**numbers, **trained, **form.method)
+    return RunConfig(
+        dataset=form.data.dataset,
+        source=form.data.source,
+        optimizer=form.optimizer,
+        sigma=form.sigma,
+        batch=batch,
+        epochs=epochs or float(epochs_text(form.steps, batch / n)),
+        delta=form.delta,
+        clip_norm=form.clip_norm,
+        lr=form.lr,
+        **form.method,
+    )

@@ -1,6 +1,4 @@
-"""The live panel of runs: the browser follows their events, and Python redraws it when a run starts
-or ends.
-"""
+"""The live panel of runs: the browser follows their events; Python redraws it at begin and end."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -49,14 +47,13 @@ def watch(
 
 
 def draw_apart(store: Store | None, ids: Sequence[str], draw: Draw) -> None:
-    """Draw the runs in a fragment, which runs alone until no run is active, and then the whole page
-    runs.
-    """
+    """Draw the runs in a fragment, which runs alone until no run is active; then the page runs."""
     try:
         active = store is not None and any(store.run(each).active for each in ids)
     except (UnknownRun, StoreError):  # reported below
         active = False
-    st.fragment(_apart)(store, tuple(ids), draw, active)
+    draw_fragment = st.fragment(_apart)
+    draw_fragment(store, tuple(ids), draw, active)
 
 
 def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool) -> None:
@@ -86,11 +83,10 @@ def _draw(
     private = [each for each in watched if each.config.private]
     # The running run, else the last private one.
     detail = (running or private[-1:] or watched[-1:])[0]
-    statuses, several = st.container(key="statuses", gap="xsmall"), len(watched) > 1
-    for each in watched:
-        if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
-            with statuses:
-                run_status(store, each, several=several)
+    with st.container(key="statuses", gap="xsmall"):
+        for each in watched:
+            if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
+                run_status(store, each, several=len(watched) > 1)
     run_charts.run_figures(detail, accountant)
     run_key(watched)
     run_charts.seed_summaries(watched)
@@ -107,71 +103,75 @@ def _draw(
 
 
 def run_status(store: Store, watched: RunRecord, *, several: bool = False) -> None:
-    """Draw how far a run is, the button to cancel or resume it, and why it failed or was lost.
+    """Draw the progress of a run, the button to cancel or resume it, and its failure or loss.
 
-    Beside `several` runs the button names its own.
+    Among `several` runs the button names its own.
     """
-    run, history = watched.run, watched.history
-    bar, pace, button = st.container(key=f"progress_{run.id}").columns(
-        [4, 1, 1], vertical_alignment="center"
-    )
+    run = watched.run
+    history = watched.history
+    row = st.container(key=f"progress_{run.id}")
+    bar, pace, button = row.columns([4, 1, 1], vertical_alignment="center")
     with bar:
         progress_of(watched, f"bar_{run.id}", held=steps_granted(store, run.id) is not None)
     pace_buttons(pace, store, run)
     cancel_button(button, store, run, watched.label if several else "")
-    if history.started and (remark := history.started.engine.partition("; ")[2]):
-        st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
+    if history.started:
+        _, _, remark = history.started.engine.partition("; ")
+        if remark:
+            st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
     if isinstance(history.saved, Unsaved) and run.active:
         st.warning(WORDS["unsaved"].format(step=history.saved.step, reason=history.saved.reason))
     if ended_early(run) and may_change(run):
-        pressed = {
-            "on_click": resume,
-            "args": (store, run.id),
-            "help": WORDS["resume"],
-            "width": "stretch",
-        }
-        button.button("Resume", key=f"resume_{run.id}", **pressed)
+        button.button(
+            "Resume",
+            key=f"resume_{run.id}",
+            help=WORDS["resume"],
+            on_click=resume,
+            args=(store, run.id),
+            width="stretch",
+        )
     if run.status is Status.FAILED:
         say_failure(run, "run")
     if run.status is Status.LOST:
-        why = f" {verbatim(run.error, MAX_REASON)}" if run.error else ""
-        st.error(
-            "The run was"
-            f" lost.{why}{'' if run.imported else ' Resume continues from its last checkpoint.'}"
-        )
+        sentences = ["The run was lost."]
+        if run.error:
+            sentences.append(verbatim(run.error, MAX_REASON))
+        if not run.imported:
+            sentences.append("Resume continues from its last checkpoint.")
+        st.error(" ".join(sentences))
 
 
 def pace_buttons(place: Any, store: Store, run: Run) -> None:
-    """Draw the buttons that pause a run, let it go on and let it take one step, where it trains and
-    is one's own.
-    """
-    if (
-        run.status is not Status.RUNNING
-        or run.cancelling
-        or not can_be_held(store, run.id)
-        or not may_change(run)
-    ):
+    """Draw the buttons that pause a run, let it go on and step it, if the reader may change it."""
+    training = run.status is Status.RUNNING and not run.cancelling
+    if not training or not can_be_held(store, run.id) or not may_change(run):
         return
     held = steps_granted(store, run.id) is not None
     row = place.container(horizontal=True, gap="xsmall", wrap=False)
-    icon, label, act, help = (
-        ("play_arrow", "Play", let_go, GOES_ON) if held else ("pause", "Pause", hold, STOPS)
-    )
+    if held:
+        _pace_button(row, store, run, "play_arrow", f"Play. {GOES_ON}", let_go)
+    else:
+        _pace_button(row, store, run, "pause", f"Pause. {STOPS}", hold)
     row.button(
+        "",
+        key=f"step_{run.id}",
+        icon=":material/skip_next:",
+        help="Take one step.",
+        on_click=_do,
+        args=(hold, store, run.id),
+        disabled=not held,
+    )
+
+
+def _pace_button(place: Any, store: Store, run: Run, icon: str, help: str, act: Any) -> None:
+    place.button(
         "",
         key=f"pace_{run.id}",
         icon=f":material/{icon}:",
-        help=f"{label}. {help}",
+        help=help,
         on_click=_do,
         args=(act, store, run.id),
     )
-    step = {
-        "disabled": not held,
-        "help": "Take one step.",
-        "on_click": _do,
-        "args": (hold, store, run.id),
-    }
-    row.button("", key=f"step_{run.id}", icon=":material/skip_next:", **step)
 
 
 @uninterrupted
@@ -183,10 +183,10 @@ def _do(act: Any, store: Store, run: str) -> None:
 
 def progress_of(watched: RunRecord, key: str, *, held: bool = False) -> None:
     """Draw the progress of a run, kept up to date."""
-    run, history = watched.run, watched.history
-    pace = Pace(run.plan.steps).after(
-        history.step, [each.steps_per_second for each in history.stepped]
-    )
+    run = watched.run
+    history = watched.history
+    speeds = [each.steps_per_second for each in history.stepped]
+    pace = Pace(run.plan.steps).after(history.step, speeds)
     state = state_of(run, run.plan.steps, watched.starts, pace, held=held)
     run_progress(run.id, history.sequence, described(watched.config), state, key)
 
@@ -208,7 +208,8 @@ def run_key(watched: Sequence[RunRecord]) -> None:
 
 def _statement(watched: RunRecord, accountant: str) -> None:
     """Draw the privacy statement of the run; of an active one, for its end."""
-    config, mechanism = watched.config, watched.plan.mechanism
+    config = watched.config
+    mechanism = watched.plan.mechanism
     if mechanism is None:
         st.caption(f"No privacy statement. {watched.plan.unaccounted}")
         return
@@ -216,7 +217,8 @@ def _statement(watched: RunRecord, accountant: str) -> None:
         mechanism = watched.released
         if mechanism is None:  # cancelled in the queue
             return
-    if repeated := watched.plan.repeated:
+    repeated = watched.plan.repeated
+    if repeated:
         st.caption(WORDS["repeated"].format(steps=repeated))
     curve = cache.final(accountant, mechanism, config.delta)
     card(mechanism, curve, accountant, config.examples, ends=watched.run.active, seed=config.seed)

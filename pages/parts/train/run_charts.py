@@ -1,10 +1,9 @@
-"""The charts and numbers of the watched runs, their growth with events, and their pictures, tables
-and files.
-"""
+"""The charts and numbers of the watched runs, their growth with events, their tables and files."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypedDict
 
 import numpy as np
 import streamlit as st
@@ -48,7 +47,7 @@ REPORTED = (  # field of a report, axis, words, title of the picture, whether it
     ("clipped", "gradients clipped, %", "share of gradients clipped", "Gradients clipped", True),
 )
 WORDS = words_in(Path(__file__).with_name("words.toml"))
-NAMED = ("clip_norm", "lr")  # added to the few words for a run
+
 NONE = "–"  # before the first number
 INVALID = "Epsilon, invalid: the paper's count of accepted steps"
 
@@ -69,18 +68,18 @@ def large_charts(
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
         return
     names = {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}
-    curves = {
-        name: cache.curve(name, mechanism, detail.config.delta)
-        for name in ACCOUNTANTS
-        if name in names
-    }
+    delta = detail.config.delta
+    curves = {name: cache.curve(name, mechanism, delta) for name in ACCOUNTANTS if name in names}
     now = detail.history.step * detail.config.q
     # Earlier releases take no epoch.
     epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)
     figure = curves_figure(curves, epochs, height=340, now=now, size=chart_size())
-    done = "is" if detail.run.active else f"ended, after {epochs_of(now)}"
+    done = f"ended, after {epochs_of(now)}"
+    follows = []
+    if detail.run.active:
+        done = "is"
+        follows = [Mark(*detail.since, shape=0)]
     alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
-    follows = [Mark(*detail.since, shape=0)] if detail.run.active else []
     with epsilon:
         live_chart(figure, follows, key="spent_chart", alt=alt, **picture("Epsilon", [detail]))
 
@@ -106,76 +105,96 @@ def accuracy_chart(
 
 def decisions_strip(watched: RunRecord) -> None:
     """Draw the accepted and rejected proposals of simulated annealing, in order."""
-    decisions, q = watched.history.decisions, watched.config.q
-    follows = [Strip(*watched.since, decisions, q, MAX_POINTS)] if watched.run.active else []
-    if not (decisions or follows):
+    decisions = watched.history.decisions
+    q = watched.config.q
+    active = watched.run.active
+    if not (decisions or active):
         return
     st.caption(
         "Proposals of SA-DPSGD in order: accepted above the line, rejected below. All are charged."
     )
     figure = decisions_figure(decisions, q, watched.plan.steps, size=chart_size())
-    alt = (
-        f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest"
-        f" {decisions[-40:]}."
-    )
-    if follows:
+    if active:
+        follows = [Strip(*watched.since, decisions, q, MAX_POINTS)]
         alt = (
             "Strip of the proposals of simulated annealing so far: accepted above the line,"
             " rejected below."
+        )
+    else:
+        follows = []
+        alt = (
+            f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest"
+            f" {decisions[-40:]}."
         )
     live_chart(figure, follows, key="decisions_chart", alt=alt, **picture("Proposals", [watched]))
 
 
 def small_charts(watched: Sequence[RunRecord], detail: RunRecord) -> None:
-    end, going_on = max(each.epochs for each in watched), _going_on(watched)
+    """Draw the loss and the clipped share of all runs, and the classes of the one in detail."""
     *places, classes = st.columns(3)
-    for place, (quantity, axis, what, title, rate) in zip(places, REPORTED, strict=True):
-        tracks = [_reports(each, quantity) for each in watched]
-        figure = track_figure(tracks, "epoch", axis, end=end, percent=rate, size=chart_size())
-        follows = [
-            Growth(*each.since, line, event="stepped", y=quantity, scale=100.0 if rate else 1.0)
-            for line, each in enumerate(watched)
-            if each.run.active and (each.config.private or quantity != "clipped")
-        ]
-        alt, words = track_alt(tracks, what, going_on, rate=rate), picture(title, watched)
+    for place, reported in zip(places, REPORTED, strict=True):
         with place:
-            live_chart(figure, follows, key=f"{quantity}_chart", alt=alt, **words)
+            _reported(watched, *reported)
     with classes:
         _classes(detail)
     st.caption(WORDS["raw"])
 
 
+def _reported(
+    watched: Sequence[RunRecord], quantity: str, axis: str, what: str, title: str, rate: bool
+) -> None:
+    """Draw one quantity of the reports of all runs."""
+    tracks = [_reports(each, quantity) for each in watched]
+    end = max(each.epochs for each in watched)
+    figure = track_figure(tracks, "epoch", axis, end=end, percent=rate, size=chart_size())
+    scale = 100.0 if rate else 1.0
+    follows = []
+    for line in _going_on(watched):
+        each = watched[line]
+        if _reports_on(each, quantity):
+            follows.append(Growth(*each.since, line, event="stepped", y=quantity, scale=scale))
+    alt = track_alt(tracks, what, _going_on(watched), rate=rate)
+    live_chart(figure, follows, key=f"{quantity}_chart", alt=alt, **picture(title, watched))
+
+
 def _classes(detail: RunRecord) -> None:
     """Draw the accuracy of each class; before the first test, empty bars that can grow."""
-    names, tests = DATASETS[detail.config.dataset].classes, detail.history.evaluated
+    names = DATASETS[detail.config.dataset].classes
+    tests = detail.history.evaluated
     heights = tests[-1].per_class if tests else []
     figure = classes_figure(names, heights, size=chart_size())
     alt = classes_alt(names, heights, going_on=detail.run.active)
     words = picture("Test accuracy of each class", [detail])
-    follows = [Growth(*detail.since, 0, y="per_class", scale=100.0)] if detail.run.active else []
+    follows = []
+    if detail.run.active:
+        follows.append(Growth(*detail.since, 0, y="per_class", scale=100.0))
     live_chart(figure, follows, key="classes_chart", alt=alt, **words)
 
 
 def gradient_norms(watched: RunRecord) -> None:
     """Draw the gradient norms of a private run as a fan with the line C, and how to read it."""
-    config, stepped = watched.config, watched.history.stepped
-    st.markdown(f"**Gradient norms before clipping**, {described(config)}")
+    clip_norm = watched.config.clip_norm
+    st.markdown(f"**Gradient norms before clipping**, {described(watched.config)}")
     fan, words = st.container(key="fan").columns([3, 2], gap="medium")
-    across, norms = [each.epoch for each in stepped], [each.norms for each in stepped]
-    figure = norms_figure(across, norms, config.clip_norm, end=watched.epochs, size=chart_size())
+    stepped = watched.history.stepped
+    across = [each.epoch for each in stepped]
+    norms = [each.norms for each in stepped]
+    figure = norms_figure(across, norms, clip_norm, end=watched.epochs, size=chart_size())
+    follows = []
+    if watched.run.active:
+        for line in range(len(NORM_QUANTILES)):
+            growth = Growth(*watched.since, line, event="stepped", y="norms", item=line)
+            follows.append(growth)
+    named = picture("Gradient norms before clipping", [watched])
+    alt = norms_alt(across, norms, clip_norm, going_on=watched.run.active)
     with fan:
-        named = picture("Gradient norms before clipping", [watched])
-        alt = norms_alt(across, norms, config.clip_norm, going_on=watched.run.active)
-        lines = range(len(NORM_QUANTILES) if watched.run.active else 0)
-        follows = [
-            Growth(*watched.since, line, event="stepped", y="norms", item=line) for line in lines
-        ]
         live_chart(figure, follows, key="norms_chart", alt=alt, **named)
     with words:
         st.caption(WORDS["norms_read"])
 
 
 def _going_on(watched: Sequence[RunRecord]) -> list[int]:
+    """The places of the active runs."""
     return [place for place, each in enumerate(watched) if each.run.active]
 
 
@@ -183,40 +202,47 @@ def _end(watched: Sequence[RunRecord], accountant: str, across: str) -> float:
     """The end of the x axis: the longest run, or the largest epsilon."""
     if across == "epoch":
         return max(each.epochs for each in watched)
-    spent = [
-        value for each in watched for value in epsilons_of(each, accountant, [each.plan.steps])
-    ]
-    return max((value for value in spent if value < float("inf")), default=0.0)
+    largest = 0.0
+    for each in watched:
+        for epsilon in epsilons_of(each, accountant, [each.plan.steps]):
+            if epsilon < float("inf"):
+                largest = max(largest, epsilon)
+    return largest
 
 
 def _track(watched: RunRecord, accountant: str, across: str) -> Track:
-    evaluated, label, private = watched.history.evaluated, watched.label, watched.config.private
-    heights = [each.accuracy for each in evaluated]
-    kept = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
-    averaged = kept if watched.averages else None
-    if across == "epoch":
-        return Track(
-            label, [each.epoch for each in evaluated], heights, averaged=averaged, private=private
-        )
-    spent = epsilons_of(watched, accountant, [each.step for each in evaluated])
+    """The accuracy of a run at each of its tests; level if it has no epsilon to stand at."""
+    evaluated = watched.history.evaluated
+    by_epoch = across == "epoch"
+    if by_epoch:
+        places = [each.epoch for each in evaluated]
+    else:
+        places = epsilons_of(watched, accountant, [each.step for each in evaluated])
+    averaged = None
+    if watched.averages:
+        averages = [each.averaged_accuracy for each in evaluated]
+        averaged = [average for average in averages if average is not None]
     return Track(
-        label,
-        spent,
-        heights,
-        level=watched.plan.mechanism is None,
+        watched.label,
+        places,
+        [each.accuracy for each in evaluated],
+        level=not by_epoch and watched.plan.mechanism is None,
         averaged=averaged,
-        private=private,
+        private=watched.config.private,
     )
+
+
+def _reports_on(watched: RunRecord, quantity: str) -> bool:
+    """False for the clipped share of a run without clipping."""
+    return watched.config.private or quantity != "clipped"
 
 
 def _reports(watched: RunRecord, quantity: str) -> Track:
-    """A quantity of every report; a run without clipping has none about it."""
-    applies = watched.config.private or quantity != "clipped"
-    stepped = watched.history.stepped if applies else ()
+    """A quantity of every report."""
+    stepped = watched.history.stepped if _reports_on(watched, quantity) else ()
+    epochs = [each.epoch for each in stepped]
     heights = [getattr(each, quantity) for each in stepped]
-    return Track(
-        watched.label, [each.epoch for each in stepped], heights, private=watched.config.private
-    )
+    return Track(watched.label, epochs, heights, private=watched.config.private)
 
 
 def accuracy_growths(
@@ -225,19 +251,20 @@ def accuracy_growths(
     """The growth of the lines of `accuracy_figure` with the tests of active runs."""
     found = []
     for line, (place, style, _) in enumerate(accuracy_lines(tracks)):
-        each, track = runs[place], tracks[place]
-        table = None if across == "epoch" else spent_table(each, accountant)
-        if not each.run.active or (across != "epoch" and not table and not track.level):
+        each = runs[place]
+        track = tracks[place]
+        if not each.run.active:
             continue
-        text = written(style, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{{}} %", NORMAL)[
-            "text"
-        ]
+        number = f"{place + 1}: " if len(tracks) > 1 else ""
+        label = Label(style.label, written(style, f"{number}{{}} %", NORMAL)["text"])
         field = "accuracy" if style.label == track.label else "averaged_accuracy"
-        label = Label(style.label, text)
         growth = Growth(*each.since, line, y=field, scale=100.0, label=label)
-        found.append(
-            growth if across == "epoch" else replace(growth, table=table, level=track.level)
-        )
+        if across == "epoch":
+            found.append(growth)
+            continue
+        table = spent_table(each, accountant)
+        if table or track.level:  # else the tests have no place on the axis
+            found.append(replace(growth, table=table, level=track.level))
     return found
 
 
@@ -246,12 +273,12 @@ def spent_table(watched: RunRecord, accountant: str) -> Table | None:
     mechanism = watched.plan.mechanism
     if mechanism is None:
         return None
-    steps, spent = (
-        _charted_steps(watched),
-        cache.curve(accountant, mechanism, watched.config.delta).epsilon,
-    )
-    said = (steps > 0) & np.isfinite(spent)
-    return Table(tuple(steps[said].tolist()), tuple(spent[said].tolist())) if said.any() else None
+    steps = _charted_steps(watched)  # (n,)
+    spent = cache.curve(accountant, mechanism, watched.config.delta).epsilon  # (n,)
+    known = (steps > 0) & np.isfinite(spent)
+    if not known.any():
+        return None
+    return Table(tuple(steps[known].tolist()), tuple(spent[known].tolist()))
 
 
 def _charted_steps(watched: RunRecord) -> IntArray:
@@ -261,99 +288,141 @@ def _charted_steps(watched: RunRecord) -> IntArray:
     return np.maximum(charted(mechanism) - watched.plan.compositions_at(0), 0)
 
 
-def picture(what: str, watched: Sequence[RunRecord]) -> dict[str, str]:
-    """The title of a picture of runs, with the settings of each, and the name of its file, for
-    `live_chart`.
-    """
+class Picture(TypedDict):
+    """The title of a picture, and the name of its file."""
+
+    title: str
+    file: str
+
+
+def picture(what: str, watched: Sequence[RunRecord]) -> Picture:
+    """The title of a picture of runs, with their settings, and its file name, for `live_chart`."""
     lines = [what]
-    for place, each in enumerate(watched):
-        number = f"{place + 1}: " if len(watched) > 1 else ""
-        named = [name for name in NAMED if each.config.private or name != "clip_norm"]
-        said = [described(each.config), *(phrase(name, each.config) for name in named)]
-        lines += [with_origin(f"{number}{', '.join(said)}", each.run), origin_of_run(each).words]
+    for number, each in enumerate(watched, 1):
+        settings = [described(each.config)]
+        if each.config.private:
+            settings.append(phrase("clip_norm", each.config))
+        settings.append(phrase("lr", each.config))
+        line = ", ".join(settings)
+        if len(watched) > 1:
+            line = f"{number}: {line}"
+        lines += [with_origin(line, each.run), origin_of_run(each).words]
     return {"title": "\n".join(lines), "file": file_of(what.lower().replace(" ", "-"), watched)}
 
 
 def file_of(name: str, watched: Sequence[RunRecord]) -> str:
-    """The name of a file about runs without its ending: the ids, and the settings of a single run."""
-    runs = "-".join(["run", *(each.run.id for each in watched)])
-    return f"{origin_of_run(watched[0]).file(name) if len(watched) == 1 else name}-{runs}"
+    """The name of a file about runs without its ending: ids, and the settings of a single run."""
+    if len(watched) == 1:
+        name = origin_of_run(watched[0]).file(name)
+    return "-".join([name, "run", *(each.run.id for each in watched)])
 
 
 def origin_of_run(watched: RunRecord, link: str = "") -> Origin:
     """The settings of a run for a picture."""
-    config, steps = watched.config, watched.plan.steps
+    config = watched.config
+    steps = watched.plan.steps
     if not config.private:
         return Origin(config.examples, config.q, None, steps, None, "", link)
-    changing = f"{config.schedule}, rate {nearest(config.rate)}"
-    schedule = "constant" if config.schedule == "constant" else changing
+    schedule = config.schedule
+    if schedule != "constant":
+        schedule += f", rate {nearest(config.rate)}"
     return Origin(config.examples, config.q, config.sigma, steps, config.delta, schedule, link)
 
 
 def evaluations_rows(watched: Sequence[RunRecord], accountant: str, link: str) -> Rows:
-    """One row for each test of each run: measurements, epsilon so far, and settings; secret seeds
-    are empty.
-    """
-    return [row for each in watched for row in _rows(each, accountant, link)]
+    """One row for each test of each run: measurements, epsilon so far, settings, no secret seed."""
+    rows = []
+    for each in watched:
+        rows += _rows(each, accountant, link)
+    return rows
 
 
 def _rows(watched: RunRecord, accountant: str, link: str) -> Rows:
-    tests, mechanism, config = watched.history.evaluated, watched.plan.mechanism, watched.config
+    tests = watched.history.evaluated
+    mechanism = watched.plan.mechanism
+    config = watched.config
     spent = epsilons_of(watched, accountant, [each.step for each in tests]) or [None] * len(tests)
-    kind = cache.curve(accountant, mechanism, config.delta).kind.value if mechanism else ""
-    counted = {"accountant": accountant if mechanism else "", "kind": kind}
+    kind = ""
+    if mechanism:
+        kind = cache.curve(accountant, mechanism, config.delta).kind.value
     origin = origin_of_run(watched, link)
     settings = origin._asdict() | config.to_json() | {"sigma": origin.sigma, "delta": origin.delta}
-    return [
-        {"run": watched.run.id, "status": watched.run.status.value, "imported": watched.run.imported, "step": test.step,
-         "epoch": test.epoch, "accuracy": test.accuracy, "averaged_accuracy": test.averaged_accuracy,
-         "loss": test.loss, "epsilon": epsilon, **counted, **settings}
-        for test, epsilon in zip(tests, spent, strict=True)
-    ]  # fmt: skip
+    rows = []
+    for test, epsilon in zip(tests, spent, strict=True):
+        row = {
+            "run": watched.run.id,
+            "status": watched.run.status.value,
+            "imported": watched.run.imported,
+            "step": test.step,
+            "epoch": test.epoch,
+            "accuracy": test.accuracy,
+            "averaged_accuracy": test.averaged_accuracy,
+            "loss": test.loss,
+            "epsilon": epsilon,
+            "accountant": accountant if mechanism else "",
+            "kind": kind,
+        }
+        rows.append(row | settings)
+    return rows
 
 
 def run_figures(watched: RunRecord, accountant: str) -> None:
     """Draw accuracy, epsilon, loss and the clipped share, which keep up with an active run."""
-    last, test = watched.history.stepped[-1:], watched.history.evaluated[-1:]
-    readings = [_tested("Test accuracy", test[0].accuracy if test else None, "accuracy")]
-    readings += [
-        LiveNumber(
-            f"Epsilon, {titled(name)}", _spent(watched, name), texts=spent_by_step(watched, name)
-        )
-        for name in dict.fromkeys((CERTIFIED, accountant))
-    ]
-    readings.append(
-        LiveNumber("Training loss", f"{last[0].loss:.3f}" if last else NONE, y="loss", digits=3)
-    )
+    readings = [_tested(watched, "Test accuracy", "accuracy")]
+    for name in dict.fromkeys((CERTIFIED, accountant)):
+        label = f"Epsilon, {titled(name)}"
+        texts = spent_by_step(watched, name)
+        readings.append(LiveNumber(label, _spent(watched, name), *watched.since, texts=texts))
+    readings.append(_loss(watched))
     if watched.config.private:
-        clipped = percent(last[0].clipped, 0) if last else NONE
-        readings.append(
-            LiveNumber("Gradients clipped", clipped, y="clipped", scale=100.0, digits=0, unit=" %")
-        )
+        readings.append(_clipped(watched))
     if watched.averages:
-        averaged = test[0].averaged_accuracy if test else None
-        readings.append(_tested("Averaged accuracy", averaged, "averaged_accuracy"))
-    run, after = watched.since
-    live_figures([replace(each, run=run, after=after) for each in readings], "run_figures")
+        readings.append(_tested(watched, "Averaged accuracy", "averaged_accuracy"))
+    live_figures(readings, "run_figures")
 
 
-def _tested(label: str, value: float | None, field: str) -> LiveNumber:
-    shown = NONE if value is None else percent(value)
-    return LiveNumber(label, shown, event="evaluated", y=field, scale=100.0, unit=" %")
+def _tested(watched: RunRecord, label: str, field: str) -> LiveNumber:
+    """An accuracy at the last test."""
+    tests = watched.history.evaluated
+    value = getattr(tests[-1], field) if tests else None
+    text = NONE if value is None else percent(value)
+    return LiveNumber(
+        label, text, *watched.since, event="evaluated", y=field, scale=100.0, unit=" %"
+    )
+
+
+def _loss(watched: RunRecord) -> LiveNumber:
+    """The training loss of the last report."""
+    stepped = watched.history.stepped
+    text = f"{stepped[-1].loss:.3f}" if stepped else NONE
+    return LiveNumber("Training loss", text, *watched.since, y="loss", digits=3)
+
+
+def _clipped(watched: RunRecord) -> LiveNumber:
+    """The clipped share of the last report."""
+    stepped = watched.history.stepped
+    text = percent(stepped[-1].clipped, 0) if stepped else NONE
+    return LiveNumber(
+        "Gradients clipped", text, *watched.since, y="clipped", scale=100.0, digits=0, unit=" %"
+    )
 
 
 def accepted_figures(watched: RunRecord, accountant: str) -> None:
-    """Draw the accepted proposals of simulated annealing, and the epsilon that the paper would
-    charge.
-    """
-    last = watched.history.stepped[-1:]
-    accepted = last[0].accepted if last else None
-    counted = f"{accepted:,} / {last[0].step - accepted:,}" if accepted is not None else NONE
+    """Draw the accepted proposals of simulated annealing, and the epsilon by the paper."""
+    accepted = None
+    counted = NONE
+    if watched.history.stepped:
+        last = watched.history.stepped[-1]
+        accepted = last.accepted
+        if accepted is not None:
+            counted = f"{accepted:,} / {last.step - accepted:,}"
     count = LiveNumber(
         "Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0
     )
     table = spent_table(watched, accountant)
-    texts = Table(table.steps, tuple(map(short, table.values)), "accepted") if table else None
+    texts = None
+    if table:
+        texts = Table(table.steps, tuple(map(short, table.values)), "accepted")
     claim = LiveNumber(INVALID, _claim(watched, accountant, accepted), *watched.since, texts=texts)
     live_figures([count, claim], "accepted_figures")
     if watched.plan.mechanism:
@@ -373,8 +442,9 @@ def _spent(watched: RunRecord, accountant: str) -> str:
     """The epsilon of the run's releases so far."""
     if watched.plan.mechanism is None:
         return "none"
-    released = watched.released
-    spent = cache.final(accountant, released, watched.config.delta).last.value if released else 0.0
+    spent = 0.0
+    if watched.released:
+        spent = cache.final(accountant, watched.released, watched.config.delta).last.value
     return marked_epsilon(watched, accountant, spent)
 
 
@@ -383,20 +453,16 @@ def spent_by_step(watched: RunRecord, accountant: str) -> Table | None:
     table = spent_table(watched, accountant)
     if table is None:
         return None
-    return Table(
-        table.steps, tuple(marked_epsilon(watched, accountant, each) for each in table.values)
-    )
+    texts = [marked_epsilon(watched, accountant, each) for each in table.values]
+    return Table(table.steps, tuple(texts))
 
 
 def marked_epsilon(watched: RunRecord, accountant: str, epsilon: float) -> str:
     """An epsilon with the mark of its kind, by this accountant for this run."""
     mechanism = watched.plan.mechanism
-    kind = (
-        cache.curve(accountant, mechanism, watched.config.delta).kind
-        if mechanism
-        else ACCOUNTANTS[accountant].kind
-    )
-    return marked(epsilon, kind)
+    if mechanism is None:
+        return marked(epsilon, ACCOUNTANTS[accountant].kind)
+    return marked(epsilon, cache.curve(accountant, mechanism, watched.config.delta).kind)
 
 
 def evaluations_table(watched: Sequence[RunRecord], accountant: str) -> None:
@@ -405,18 +471,22 @@ def evaluations_table(watched: Sequence[RunRecord], accountant: str) -> None:
     if not table.open:
         return
     rows = evaluations_rows(watched, accountant, "")
-    column = lambda name: [row[name] for row in rows]  # noqa: E731
-    places = enumerate(watched, 1)
-    labels = {
-        each.run.id: f"{place}: {each.label}" if len(watched) > 1 else each.label
-        for place, each in places
-    }
-    shown = {"run": [labels[run] for run in column("run")]}  # as on the charts
-    shown |= {name: column(name) for name in ("sigma", "step", "epoch", "accuracy", "loss")}
-    shown |= {f"epsilon, {titled(accountant)}": column("epsilon"), "id": column("run")}
-    if any(each is not None for each in column("averaged_accuracy")):
-        shown["averaged accuracy"] = column("averaged_accuracy")
-    table.dataframe(shown, hide_index=True)
+    labels = {}  # as on the charts
+    for number, each in enumerate(watched, 1):
+        labels[each.run.id] = f"{number}: {each.label}" if len(watched) > 1 else each.label
+
+    def column(name: str) -> list[Any]:
+        return [row[name] for row in rows]
+
+    columns = {"run": [labels[run] for run in column("run")]}
+    for name in ("sigma", "step", "epoch", "accuracy", "loss"):
+        columns[name] = column(name)
+    columns[f"epsilon, {titled(accountant)}"] = column("epsilon")
+    columns["id"] = column("run")
+    averaged = column("averaged_accuracy")
+    if any(each is not None for each in averaged):
+        columns["averaged accuracy"] = averaged
+    table.dataframe(columns, hide_index=True)
     if any(each.run.active for each in watched):
         table.caption("Open this again to see later tests.")
 
@@ -437,19 +507,31 @@ def evaluations_download(store: Store, watched: Sequence[RunRecord], accountant:
 
 def seed_summaries(watched: Sequence[RunRecord]) -> None:
     """Draw the average of each ended configuration with several seeds, without imported runs."""
-    # a run stands for its secret seed
-    seed_of = lambda each: each.run.id if each.config.seed is None else each.config.seed  # noqa: E731
     groups: dict[RunConfig, list[RunRecord]] = {}
-    for each in [each for each in watched if not each.run.imported]:
-        groups.setdefault(replace(each.config, seed=None), []).append(each)
+    for each in watched:
+        if not each.run.imported:
+            groups.setdefault(replace(each.config, seed=None), []).append(each)
     for config, group in groups.items():
-        seeds = {seed_of(each) for each in group}  # one that ran twice counts once
-        finals = {seed_of(each): each.history.finished for each in group if each.history.finished}
-        if len(finals) < 2 or any(each.run.active for each in group):
-            continue
-        early = len(seeds) - len(finals)
-        left_out = f" Left out, since unfinished: {early} of {len(seeds)} seeds." if early else ""
-        st.markdown(
-            f"**{described(config)}** ·"
-            f" {in_words(list(finals.values())).replace(chr(10), '; ')}.{left_out}"
-        )
+        if not any(each.run.active for each in group):
+            _seed_summary(config, group)
+
+
+def _seed_summary(config: RunConfig, group: Sequence[RunRecord]) -> None:
+    """Draw the average of one configuration, if at least two of its seeds finished."""
+    seeds = set()  # one that ran twice counts once
+    finals = {}
+    for each in group:
+        seed = each.config.seed
+        if seed is None:  # secret: the run stands for it
+            seed = each.run.id
+        seeds.add(seed)
+        if each.history.finished:
+            finals[seed] = each.history.finished
+    if len(finals) < 2:
+        return
+    summary = in_words(list(finals.values())).replace("\n", "; ")
+    words = f"**{described(config)}** · {summary}."
+    early = len(seeds) - len(finals)
+    if early:
+        words += f" Left out, since unfinished: {early} of {len(seeds)} seeds."
+    st.markdown(words)

@@ -17,12 +17,11 @@ _lock = threading.Lock()
 
 def epsilons_of(watched: RunRecord, accountant: str, steps: Sequence[int]) -> tuple[float, ...]:
     """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
-    plan, compositions = watched.plan, tuple(map(watched.plan.compositions_at, steps))
-    return (
-        cache.epsilons(accountant, plan.mechanism, watched.config.delta, compositions)
-        if plan.mechanism
-        else ()
-    )
+    mechanism = watched.plan.mechanism
+    if mechanism is None:
+        return ()
+    compositions = tuple(map(watched.plan.compositions_at, steps))
+    return cache.epsilons(accountant, mechanism, watched.config.delta, compositions)
 
 
 def watched_runs(store: Store, ids: Sequence[str]) -> list[RunRecord]:
@@ -39,7 +38,8 @@ def history_of(store: Store, run: str) -> History:
     """Read the history of a run up to now."""
     with _lock:
         known = _known(str(store.path), run)
-        known[0] = known[0].followed_by([event for _, event in store.tail(run, known[0].sequence)])
+        events = [event for _, event in store.tail(run, known[0].sequence)]
+        known[0] = known[0].followed_by(events)
         return known[0]
 
 

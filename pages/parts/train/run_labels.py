@@ -1,5 +1,6 @@
 """Labels that tell overlaid runs apart in a few words."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from dpcore.training.config import RunConfig
@@ -13,8 +14,7 @@ SHARED = [name for name in NAMES if SETTINGS[name].shared]
 
 
 def labels_of(configs: Sequence[RunConfig]) -> list[str]:
-    """The differences of each run from the others; a single run has its optimizer and noise as
-    label.
+    """The differences of each run from the others; for a single run, its optimizer and noise.
 
     A learning rate or clipping norm that the optimizer brings along is no difference.
 
@@ -24,30 +24,31 @@ def labels_of(configs: Sequence[RunConfig]) -> list[str]:
     if len(configs) == 1:
         return [_alone(configs[0])]
     across = [name for name in SHARED if _differ(name, configs)]
-    alike = {
-        private: [each for each in configs if each.private is private] for private in (True, False)
-    }
-    among = {private: _telling(group, across) for private, group in alike.items()}
-    return numbered([_label(each, among[each.private]) for each in configs], configs)
+    private = _telling([each for each in configs if each.private], across)
+    plain = _telling([each for each in configs if not each.private], across)
+    labels = [_label(each, private if each.private else plain) for each in configs]
+    return numbered(labels, configs)
 
 
 def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
     """The labels, with numbers for runs that differ only in their secret seeds.
 
-    >>> numbered(["flat", "AUTO-S", "flat"], [RunConfig(), RunConfig(clipping="auto_s"), RunConfig()])
+    >>> flat, auto = RunConfig(), RunConfig(clipping="auto_s")
+    >>> numbered(["flat", "AUTO-S", "flat"], [flat, auto, flat])
     ['flat, run 1', 'AUTO-S', 'flat, run 2']
     """
-    secret = [
-        label if config.seed is None else "" for label, config in zip(labels, configs, strict=True)
-    ]
-    return [
-        (
-            f"{label}, run {secret[: place + 1].count(label)}"
-            if secret[place] and secret.count(label) > 1
-            else label
-        )
-        for place, label in enumerate(labels)
-    ]
+    drawn = Counter()  # labels of the runs with a secret seed
+    for label, config in zip(labels, configs, strict=True):
+        if config.seed is None:
+            drawn[label] += 1
+    met = Counter()
+    found = []
+    for label, config in zip(labels, configs, strict=True):
+        if config.seed is None and label and drawn[label] > 1:
+            met[label] += 1
+            label += f", run {met[label]}"
+        found.append(label)
+    return found
 
 
 def _telling(configs: Sequence[RunConfig], across: Sequence[str]) -> list[str]:
@@ -63,7 +64,7 @@ def _kinds(configs: Sequence[RunConfig], names: Sequence[str]) -> int:
 
 
 def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
-    """Return whether the runs differ in the setting beyond their optimizers' defaults."""
+    """True if the runs differ in the setting beyond their optimizers' defaults."""
     if SETTINGS[name].of_noise and not all(config.private for config in configs):
         return False
     users = [config for config in configs if SETTINGS[name].is_used(config)]
@@ -75,9 +76,14 @@ def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
 
 def _chosen(name: str, config: RunConfig) -> float | None:
     """The value, or None for the default of this training."""
-    trained = (config.dataset, config.model, config.optimizer, config.source)
     usual = defaults(
-        *trained, private=config.private, reading=config.reading, features=config.features
+        config.dataset,
+        config.model,
+        config.optimizer,
+        config.source,
+        private=config.private,
+        reading=config.reading,
+        features=config.features,
     )
     value = getattr(config, name)
     return None if value == getattr(usual, name) else value
@@ -99,8 +105,6 @@ def _plain(name: str, config: RunConfig) -> bool:
 
 
 def _alone(config: RunConfig) -> str:
-    return (
-        noise_of(config)
-        if config.optimizer == "sgd"
-        else f"{phrase('optimizer', config)}, {noise_of(config)}"
-    )
+    if config.optimizer == "sgd":
+        return noise_of(config)
+    return f"{phrase('optimizer', config)}, {noise_of(config)}"

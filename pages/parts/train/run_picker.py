@@ -33,7 +33,7 @@ def shown_runs() -> list[str]:
 
 
 def outdated(ids: Sequence[str]) -> bool:
-    """Return whether a fragment drawn for these runs disagrees with the page."""
+    """True if a fragment drawn for these runs disagrees with the page."""
     return outcome_unsaid() or st.session_state.get(SHOWN, list(ids)) != list(ids)
 
 
@@ -50,21 +50,28 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
         show(shown_runs())
     st.session_state[LINES] = labels
     key = f"shown_{st.session_state.get(DRAWN, 0)}"
-    words = {"format_func": lambda run: labels[run], "placeholder": f"Choose up to {MAX_RUNS} runs"}
-    look = {"default": shown_runs(), "max_selections": MAX_RUNS, **words}
-    label = "Runs shown (details: the current or the last one)"
-    st.multiselect(label, options, key=key, on_change=_chosen, args=(key,), **look)
+    st.multiselect(
+        "Runs shown (details: the current or the last one)",
+        options,
+        default=shown_runs(),
+        format_func=lambda run: labels[run],
+        key=key,
+        on_change=_chosen,
+        args=(key,),
+        max_selections=MAX_RUNS,
+        placeholder=f"Choose up to {MAX_RUNS} runs",
+    )
     return shown_runs()
 
 
 def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
     """The runs for the charts among these, the shown ones and those in the address, by id."""
-    every = {run.id: run for run in past}
-    asked = [*shown_runs(), *from_link(PARAMETER)[:MAX_LOOKED_UP]]
-    named = (
-        runs_of(store, [run for run in dict.fromkeys(asked) if run not in every]) if store else []
-    )
-    return {run.id: run for run in (*past, *named) if can_be_charted(run)}
+    runs = list(past)
+    if store:
+        known = {run.id for run in past}
+        asked = dict.fromkeys([*shown_runs(), *from_link(PARAMETER)[:MAX_LOOKED_UP]])
+        runs += runs_of(store, [run for run in asked if run not in known])
+    return {run.id: run for run in runs if can_be_charted(run)}
 
 
 def can_be_charted(run: Run) -> bool:
@@ -77,13 +84,16 @@ def settle(known: Mapping[str, Run]) -> None:
     # The first run of this page, or its repetition.
     if restoring() or SHOWN not in st.session_state:
         asked = list(dict.fromkeys(taken_from_link(PARAMETER)))
-        for strange in (verbatim(f"run={each}") for each in asked if each not in known):
-            st.warning(
-                f"This machine has no {strange}, or not its data. It may have been made elsewhere."
-            )
+        for each in asked:
+            if each not in known:
+                st.warning(
+                    f"This machine has no {verbatim(f'run={each}')}, or not its data. It may have"
+                    " been made elsewhere."
+                )
         show([each for each in asked if each in known][:MAX_RUNS])
-    if gone := [run for run in shown_runs() if run not in known]:
-        st.warning(f"Deleted: {', '.join(f'run {run}' for run in gone)}.")
+    gone = [f"run {run}" for run in shown_runs() if run not in known]
+    if gone:
+        st.warning(f"Deleted: {', '.join(gone)}.")
         show([run for run in shown_runs() if run in known])
     # A click in between restores an older address.
     if st.query_params.get_all(PARAMETER) != shown_runs():
@@ -107,7 +117,7 @@ def show(runs: Sequence[str]) -> None:
 
 
 def readable(run: Run) -> bool:
-    """Return whether this version can read the run's settings and plan."""
+    """True if this version can read the run's settings and plan."""
     try:
         return bool(run.config and (run.stored_plan or run.plan))
     except (ValueError, TypeError, RuntimeError):
@@ -116,10 +126,18 @@ def readable(run: Run) -> bool:
 
 def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
     """A line for each run; once the epsilons to come are known, the page is drawn again."""
-    spendings = [spending for run in runs if not run.active and (spending := spending_of(run))]
+    spendings = []
+    for run in runs:
+        spending = None if run.active else spending_of(run)
+        if spending:
+            spendings.append(spending)
     if learn(spendings):
-        st.fragment(_wait_for, run_every=POLL_SECONDS)(spendings)
-    return choices(runs, store.latest_tests([run.id for run in runs]) if store else {})
+        wait = st.fragment(_wait_for, run_every=POLL_SECONDS)
+        wait(spendings)
+    tests = {}
+    if store:
+        tests = store.latest_tests([run.id for run in runs])
+    return choices(runs, tests)
 
 
 def _wait_for(spendings: Sequence[Spending]) -> None:
@@ -128,22 +146,25 @@ def _wait_for(spendings: Sequence[Spending]) -> None:
 
 
 def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated]) -> dict[str, str]:
-    """A unique line for each run, with its latest test, and its known epsilon; the widget knows it
-    by this.
-    """
-    plain = {run.id: _line(run, tests.get(run.id)) for run in runs}
-    met = Counter(plain.values())
-    return {run: f"{line}, {run}" if met[line] > 1 else line for run, line in plain.items()}
+    """A line for each run with its latest test and known epsilon; the widget needs unique ones."""
+    lines = {run.id: _line(run, tests.get(run.id)) for run in runs}
+    met = Counter(lines.values())
+    for run, line in lines.items():
+        if met[line] > 1:
+            lines[run] = f"{line}, {run}"
+    return lines
 
 
 def _line(run: Run, test: Evaluated | None) -> str:
-    what = (
-        f"{when(run.created, short=True)} {described(run.config)}, {epochs_of(run.config.epochs)}"
-    )
+    config = run.config
+    what = f"{when(run.created, short=True)} {described(config)}, {epochs_of(config.epochs)}"
     if run.active:  # its status changes while the line stays
         return what
-    accuracy = [percent(test.accuracy)] if test else []
+    pieces = [with_origin(run.status.value, run)]
+    if test:
+        pieces.append(percent(test.accuracy))
     spending = spending_of(run)
     cost = known_cost(spending) if spending else None
-    epsilon = [f"epsilon {marked(cost.value, cost.kind, cost.lower)}"] if cost else []
-    return f"{what} · {', '.join([with_origin(run.status.value, run), *accuracy, *epsilon])}"
+    if cost:
+        pieces.append(f"epsilon {marked(cost.value, cost.kind, cost.lower)}")
+    return f"{what} · {', '.join(pieces)}"

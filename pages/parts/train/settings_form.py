@@ -27,10 +27,10 @@ LONG, SHORT = 3, 0.1  # times the default rate * C, where accuracy has fallen
 
 
 def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
-    """Draw the settings of a run on the device; return the form, and the places for the buttons and
-    beside sigma.
+    """Draw the settings of a run on the device.
 
-    Values that do not go together are reported at their field, and all fields stay.
+    Returns the form, the place for the buttons and the place beside sigma. Values that do not go
+    together are reported at their field, and all fields stay.
     """
     follow_number()
     fields = Fields(page_texts(), good_texts())
@@ -63,12 +63,14 @@ def last_good(form: Form, place: Any) -> Form:
 
 
 def _draw(drawing: Drawing, fields: Fields, form: Form) -> tuple[Any, Any]:
-    clip_norm, lr = clip_norm_of(form.usual).key, learning_rate_of(form.usual).key
+    clip_norm = clip_norm_of(form.usual).key
+    lr = learning_rate_of(form.usual).key
     _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
     note_number(form.data)
     start = st.container(key="start", gap="xsmall")
     tell_other_data(form.data)
-    if form.data.here and (note := DATASETS[form.data.dataset].note):
+    note = DATASETS[form.data.dataset].note
+    if note and form.data.here:
         st.caption(note)
     drawing.draw_either(controls.SAMPLING)
     with st.container(key="sigma_place"):
@@ -102,23 +104,31 @@ def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:
 
 
 def _rate_hint(form: Form, key: str) -> None:
-    """Warn of steps, which are proportional to rate * C, far from the default's; one click corrects
-    the rate.
+    """Warn of steps far longer or shorter than usual; one click corrects the rate.
 
-    With an optimizer that divides by the size of its gradients C cancels, so there is no warning.
+    Steps are proportional to rate * C, except with an optimizer that divides by the size of its
+    gradients, where C cancels.
     """
     usual = form.usual
-    times = min(
-        max((form.lr / usual.lr) * (form.clip_norm / usual.clip_norm), 1 / MAX_FACTOR), MAX_FACTOR
-    )
-    if not OPTIMIZERS[usual.optimizer].scales_with_c(usual.reading) or SHORT <= times <= LONG:
+    times = (form.lr / usual.lr) * (form.clip_norm / usual.clip_norm)
+    times = min(max(times, 1 / MAX_FACTOR), MAX_FACTOR)
+    as_usual = SHORT <= times <= LONG
+    if as_usual or not OPTIMIZERS[usual.optimizer].scales_with_c(usual.reading):
         return
-    fitting = show(float(f"{usual.lr * usual.clip_norm / form.clip_norm:.3g}"))
     factor = show(float(f"{max(times, 1 / times):.2g}"))
-    away = f"{factor} times as {'long' if times > 1 else 'short'}"
-    advice = "If you raise C, lower the rate." if times > 1 else "Training will be slow."
+    if times > 1:
+        away = f"{factor} times as long"
+        advice = "If you raise C, lower the rate."
+    else:
+        away = f"{factor} times as short"
+        advice = "Training will be slow."
     st.caption(
         f":material/lightbulb: Steps grow with rate × C and are {away} as usual here. {advice}"
     )
-    set_to = (key, fitting, show(usual.lr))
-    st.button(f"Set the rate to {fitting}", key="fitting_rate", on_click=put, args=set_to)
+    fitting = show(float(f"{usual.lr * usual.clip_norm / form.clip_norm:.3g}"))
+    st.button(
+        f"Set the rate to {fitting}",
+        key="fitting_rate",
+        on_click=put,
+        args=(key, fitting, show(usual.lr)),
+    )
