@@ -52,25 +52,24 @@ def steps_of(run: Run) -> int:
 def state_of(
     run: Run, steps: int, starts: str = "", pace: str = "", *, held: bool = False
 ) -> dict[str, Any]:
-    """The status of a run of so many steps for a browser, its percentage, and both in a few words
-    and in a sentence.
+    """The status of a run of so many steps for a browser, with its percentage.
 
-    `starts` says when a queued run should begin, `pace` how fast a running one is.
+    `words` has it in a few words and `said` in a sentence. `starts` says when a queued run should
+    begin, `pace` how fast a running one is.
     """
-    words, done = status_of(run), getattr(run.last, "step", 0)
-    share, place = min(100 * done / steps, 100) if steps else 0, f"step {done:,} of {steps:,}"
+    done = getattr(run.last, "step", 0)
+    place = f"step {done:,} of {steps:,}"
+    share = min(100 * done / steps, 100) if steps else 0
+    words = status_of(run)
     said = f"{words} at {place}"
     if run.status is Status.QUEUED:
         said = f"{words}, {starts}" if starts else words
-        words = said if starts.startswith("starts") else words  # else that is not known yet
+        if starts.startswith("starts"):  # else that is not known yet
+            words = said
     elif run.status is Status.RUNNING:
-        words = f"{words}, {int(share)} %" if steps and not run.cancelling else words
-        device = (run.origin or {}).get("device", "").partition(" (")[0]
-        said = f"{place}{pace}{f' on {device}' if device else ''}" if run.last else "starting"
-        if held:
-            said = f"paused at {place}"
-        elif isinstance(run.last, Preparing):
-            said = f"starting: features of {run.last.done:,} of {run.last.total:,} images"
+        if steps and not run.cancelling:
+            words = f"{words}, {int(share)} %"
+        said = f"paused at {place}" if held else _progress_in_words(run, f"{place}{pace}")
     return {
         "status": run.status.value,
         "cancelling": run.cancelling,
@@ -80,6 +79,16 @@ def state_of(
     }
 
 
+def _progress_in_words(run: Run, progress: str) -> str:
+    """The progress of a running run, once it trains, and where."""
+    if isinstance(run.last, Preparing):
+        return f"starting: features of {run.last.done:,} of {run.last.total:,} images"
+    if run.last is None:
+        return "starting"
+    device = (run.origin or {}).get("device", "").partition(" (")[0]
+    return f"{progress} on {device}" if device else progress
+
+
 def progress_of(run: Run) -> str:
     """The progress of a run in a few words."""
     event = run.last
@@ -87,14 +96,12 @@ def progress_of(run: Run) -> str:
         return "-"
     if isinstance(event, Started):
         return "started"
-    if (step := getattr(event, "step", None)) is None:  # it does not train
+    step = getattr(event, "step", None)
+    if step is None:  # it does not train
         return f"{run.sequence} results"
-    accuracy = (
-        f", accuracy {percent(event.accuracy, gap='')}"
-        if isinstance(event, Evaluated | Finished)
-        else ""
-    )
-    return f"step {step}{accuracy}"
+    if isinstance(event, Evaluated | Finished):
+        return f"step {step}, accuracy {percent(event.accuracy, gap='')}"
+    return f"step {step}"
 
 
 def when(moment: float, *, utc: bool = False, short: bool = False) -> str:
@@ -106,20 +113,24 @@ def when(moment: float, *, utc: bool = False, short: bool = False) -> str:
     if utc:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(moment))
     then = time.localtime(moment)
-    today = short and then[:3] == time.localtime()[:3]
-    return time.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M:%S", then)
+    today = then[:3] == time.localtime()[:3]
+    form = "%H:%M:%S" if short and today else "%Y-%m-%d %H:%M:%S"
+    return time.strftime(form, then)
 
 
 def _what(run: Run) -> str:
     data = str(run.settings.get("dataset", ""))
     if run.kind == PERTURBATION.name:
-        return f"Comparison of methods, {TABLES[data].title if data in TABLES else data}"
-    if run.kind not in (TRAINING.name, AUDIT.name):
-        return f"{run.kind} {data}"
+        title = TABLES[data].title if data in TABLES else data
+        return f"Comparison of methods, {title}"
     try:
-        return run.request.title if run.kind == AUDIT.name else described(run.config)
+        if run.kind == AUDIT.name:
+            return run.request.title
+        if run.kind == TRAINING.name:
+            return described(run.config)
     except (ValueError, TypeError, KeyError):
         return unreadable(run.settings)
+    return f"{run.kind} {data}"
 
 
 def unreadable(settings: Mapping[str, Any]) -> str:
@@ -141,10 +152,13 @@ def printable(words: str, *, lines: bool = False) -> str:
     >>> printable("  two\\x1b[2J words\\n"), printable("two\\x00\\nlines ", lines=True)
     ('two [2J words', 'two \\nlines')
     """
-    kept = "".join(
-        each if each.isprintable() or (lines and each == "\n") else " " for each in words
-    )
-    return kept.strip() if lines else " ".join(kept.split())
+    if lines:
+        return "\n".join(map(_without_controls, words.split("\n"))).strip()
+    return " ".join(_without_controls(words).split())
+
+
+def _without_controls(words: str) -> str:
+    return "".join(each if each.isprintable() else " " for each in words)
 
 
 def escaped(words: str) -> str:
@@ -158,14 +172,15 @@ def escaped(words: str) -> str:
     return SPECIAL_PLACE.sub(r"\g<0>\\", printable(words).translate(SPECIAL))
 
 
-FORMULA = "=+@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b-"  # in full and small width, too
-# A spreadsheet computes a cell that begins with such a sign, and a cell begins at ; or | for some.
+# A spreadsheet computes a cell that begins with such a sign, in full or small width, too.
+FORMULA = "=+@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b-"
 FORMULA_CELL = re.compile(rf"(^|[;|])(?=[ \"]*[{FORMULA}])")
 
 
 def as_text(words: str) -> str:
-    """The words on one line, quoted wherever a spreadsheet would compute them, cut at ; and | or
-    not.
+    """The words on one line, quoted wherever a spreadsheet would compute them.
+
+    Some spreadsheets also begin a cell at ; and |.
 
     >>> as_text("=1+1"), as_text("two words"), as_text("a;=1+1")
     ("'=1+1", 'two words', "a;'=1+1")
@@ -189,4 +204,6 @@ def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
         return as_text(value)
-    return None if isinstance(value, float) and math.isnan(value) else value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
