@@ -105,10 +105,10 @@ class Store:
     ) -> str:
         """Queue a request, such as the `RunConfig` of a training run; return the id.
 
-        With `worker` hand it to that one at once: a process that does the work itself names itself. The id is short and safe in
-        URLs; `run` may give one of `new_id`. The store makes and keeps a training run's plan, and
-        any job's secret seed if it is not given. Errors: ValueError, and nothing is stored, for
-        settings without a plan.
+        With `worker` hand it to that one at once: a process that does the work itself names itself.
+        The id is short and safe in URLs; `run` may give one of `new_id`. The store makes and keeps
+        a training run's plan, and any job's secret seed if it is not given. Errors: ValueError, and
+        nothing is stored, for settings without a plan.
         """
         row = row_of(run or self.new_id(), request, name, worker, secret=secret)
         row["owner"] = owner
@@ -238,8 +238,8 @@ class Store:
     def give_back(self, run: Run) -> bool:
         """Put a claimed run back into its old place in the queue.
 
-        False, and no change, once it has a new event. Nobody sees what a run does before its first event, and with its one secret seed it does the
-        same again.
+        False, and no change, once it has a new event. Nobody sees what a run does before its first
+        event, and with its one secret seed it does the same again.
         """
         query = """UPDATE runs
             SET status = 'queued', worker = NULL, started = NULL, heartbeat = NULL
