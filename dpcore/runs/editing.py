@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dpcore.runs.in_words import printable
+from dpcore.runs.plain_text import printable
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store, cancel
 from dpcore.runs.store_file import Database, sql_of

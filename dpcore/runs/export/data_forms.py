@@ -11,8 +11,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import finite
 from dpcore.runs.export.base import TextForm
 from dpcore.runs.history import RunRecord
-from dpcore.runs.in_words import as_csv
 from dpcore.runs.kinds import event_to_json
+from dpcore.runs.plain_text import as_csv
 from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
 from dpcore.training.settings import SETTINGS
 

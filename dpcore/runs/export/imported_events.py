@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.runs.history import last_of
-from dpcore.runs.in_words import printable
+from dpcore.runs.plain_text import printable
 from dpcore.training.config import RunConfig
 from dpcore.training.events import (
     KINDS,

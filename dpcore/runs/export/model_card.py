@@ -11,7 +11,8 @@ from dpcore.privacy.report.statement import NOT_COVERED, statement
 from dpcore.runs.export.base import TextForm, filled
 from dpcore.runs.export.scripts import where_trained
 from dpcore.runs.history import RunRecord
-from dpcore.runs.in_words import escaped, when
+from dpcore.runs.in_words import when
+from dpcore.runs.plain_text import escaped
 from dpcore.training.models import MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 
