@@ -190,9 +190,7 @@ def _outcome(
 
 
 def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> Noted:
-    """Note something in the store, even if the disk is full or another process holds the store for
-    a while.
-    """
+    """Note something in the store, even if it is full or held by another process for a while."""
     for _ in range(PATIENCE - 1):
         try:
             return note()

@@ -314,6 +314,22 @@ def _add_id(parser: Parser, nargs: str | None = None) -> None:
     parser.add_argument("id", nargs=nargs, metavar="ID", help="id of a run")
 
 
+def _add_sweep(made: Parser) -> None:
+    add_settings(made)
+    grid = "a setting and its values, such as sigma=1,2,4; once or twice"
+    made.add_argument(
+        "--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid
+    )
+    made.add_argument(
+        "--seeds",
+        type=whole,
+        default=1,
+        metavar="COUNT",
+        help="number of runs for each combination",
+    )
+    made.add_argument("--name", default="", help="first words of the name of each run")
+
+
 def add_actions(parser: Parser) -> None:
     """Add each action with its arguments; `act` does it and returns the exit status.
 
@@ -370,18 +386,6 @@ def add_actions(parser: Parser) -> None:
     _add_id(made, nargs="+")
     made.add_argument("--yes", action="store_true", help="do not ask")
     made = action("sweep", "queue runs over one or two settings", _sweep, _check_sweep, begins=True)
-    add_settings(made)
-    grid = "a setting and its values, such as sigma=1,2,4; once or twice"
-    made.add_argument(
-        "--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid
-    )
-    made.add_argument(
-        "--seeds",
-        type=whole,
-        default=1,
-        metavar="COUNT",
-        help="number of runs for each combination",
-    )
-    made.add_argument("--name", default="", help="first words of the name of each run")
+    _add_sweep(made)
     for each in actions.choices.values():
         each.add_argument("--json", action="store_true", help="print JSON")
