@@ -6,7 +6,7 @@ Enter a claim; read its verdict, its proof and a sentence for a review.
 import streamlit as st
 
 from dpcore.claims.worked import EXAMPLES
-from dpcore.runs.in_words import escaped
+from dpcore.runs.plain_text import escaped
 from pages.parts.check.entered import entered_claim, show_examples, show_offers
 from pages.parts.check.verdict_card import show_card, show_read, show_review, verdict_on
 from pages.parts.layout import page_columns

@@ -1,5 +1,6 @@
-"""Commands of `python -m dpcore`: one module each, with `parser()` and `run(arguments) -> exit
-status`.
+"""Commands of `python -m dpcore`: one module each, with `parser()` and `run(arguments)`.
+
+`run` returns the exit status.
 """
 
 import argparse
@@ -140,6 +141,10 @@ def mechanism_of(arguments: argparse.Namespace) -> Mechanism:
 
 def mechanism_given(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return q, sigma and a schedule that changes sigma, for JSON."""
+    given = {"q": arguments.q, "sigma": arguments.sigma}
     recipe = recipe_of(arguments)
-    changes = {"schedule": recipe.name, "rate": recipe.rate, "level_steps": recipe.level_steps}
-    return {"q": arguments.q, "sigma": arguments.sigma} | (changes if recipe != CONSTANT else {})
+    if recipe != CONSTANT:
+        given["schedule"] = recipe.name
+        given["rate"] = recipe.rate
+        given["level_steps"] = recipe.level_steps
+    return given

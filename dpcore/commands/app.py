@@ -51,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     from dpcore.runs.record import state_directory
     from dpcore.runs.teacher_key import TEACHER
 
-    host, port = arguments.host, arguments.port
+    host = arguments.host
+    port = arguments.port
     check.whole(1, 65535, port=port)
     _check_free(host, port)
     if arguments.public_name is not None:
@@ -88,13 +89,12 @@ def script() -> Path:
 
 def _check_free(host: str, port: int) -> None:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM
-        )[0]
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         raise ValueError(
             f"Expected --host {host!r} to be an address of this machine, such as {HOST}."
         ) from error
+    family, kind, protocol, _, address = found[0]
     with socket.socket(family, kind, protocol) as probe:
         # As the server does, also after an ended one.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

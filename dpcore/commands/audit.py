@@ -15,6 +15,7 @@ from dpcore.commands import Parser, number, option, parser_of, print_json, whole
 from dpcore.commands.runs.actions import in_columns
 from dpcore.commands.train import add_settings, config_of, follow, open_store
 from dpcore.privacy.report.numbers import nearest, outward, p_text, plain, raised
+from dpcore.runs.history import all_of
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.kinds import AUDIT, TRAINING
 from dpcore.runs.record import Run, worker_name
@@ -71,11 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_alone(arguments: argparse.Namespace, found: Run) -> None:
     """Raise ValueError for an option that a recorded run or audit answers itself."""
-    recorded, names = (
-        ("audit", (*SETTINGS, *OWN)) if found.kind == AUDIT.name else ("run", SETTINGS)
-    )
+    recorded = "run"
+    names = [*SETTINGS]
+    if found.kind == AUDIT.name:
+        recorded = "audit"
+        names += OWN
     given = [option(name) for name in names if getattr(arguments, name, None) is not None]
-    given += ["--non-private"] if arguments.non_private else []
+    if arguments.non_private:
+        given.append("--non-private")
     if given:
         raise ValueError(
             f"Expected no {given[0]} beside a recorded {recorded}, which has its own settings."
@@ -89,10 +93,17 @@ def _asked(arguments: argparse.Namespace, found: Run | None) -> AuditRequest:
             f"Expected run={found.id!r} to be a training run or an audit, not a {found.kind}."
         )
     config = found.config if found else config_of(arguments)
-    room = config.examples // 4  # a small data set has room for fewer
-    own: dict[str, Any] = {"canaries": min(SINGLE.canaries, room)}
-    own |= {name: value for name in OWN if (value := getattr(arguments, name)) is not None}
-    return AuditRequest(config, **own)
+    trainer = arguments.trainer
+    confidence = arguments.confidence
+    canaries = arguments.canaries
+    if canaries is None:  # a small data set has room for fewer
+        canaries = min(SINGLE.canaries, config.examples // 4)
+    return AuditRequest(
+        config,
+        trainer=SINGLE.trainer if trainer is None else trainer,
+        confidence=SINGLE.confidence if confidence is None else confidence,
+        canaries=canaries,
+    )
 
 
 def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
@@ -101,13 +112,18 @@ def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
 
     said: list[Event] = []
 
+    terminal = not as_json and sys.stderr.isatty()
+    seen = ""  # the last fault that was printed
+
     def say(event: Any) -> None:
-        seen = said[-1].caught if said and isinstance(said[-1], Watched) else ""
+        nonlocal seen
         said.append(event)
-        terminal = not as_json and sys.stderr.isatty()
-        if isinstance(event, Watched) and event.caught != seen:
-            print(f"\r{event.caught}" if terminal else event.caught, file=sys.stderr)
-        elif isinstance(event, Watched) and terminal:
+        if not isinstance(event, Watched):
+            seen = ""
+        elif event.caught != seen:
+            seen = event.caught
+            print(f"\r{seen}" if terminal else seen, file=sys.stderr)
+        elif terminal:
             print(f"\rstep {event.step} of {event.steps}", end="", file=sys.stderr, flush=True)
 
     secret = new_secret() if request.seed is None else None
@@ -120,7 +136,7 @@ def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
 def _shown(store: Store, found: Run, *, as_json: bool) -> int:
     """Print the events of a recorded audit."""
     said: list[Event] = [event for _, event in store.tail(found.id)]
-    if not any(isinstance(event, Judged) for event in said):
+    if not all_of(said, Judged):
         raise ValueError(
             f"Expected run={found.id!r} to be a finished audit, but it is {found.status}."
         )
@@ -128,10 +144,12 @@ def _shown(store: Store, found: Run, *, as_json: bool) -> int:
 
 
 def _printed(name: str, request: AuditRequest, said: Sequence[Event], *, as_json: bool) -> int:
-    judged = next(event for event in said if isinstance(event, Judged))
-    prepared = next(event for event in said if isinstance(event, Prepared))
-    stopped = next((event.reason for event in said if isinstance(event, Stopped)), None)
-    found = [event for event in said if isinstance(event, Measured)]
+    (judged,) = all_of(said, Judged)
+    (prepared,) = all_of(said, Prepared)
+    stopped = None
+    for event in all_of(said, Stopped):
+        stopped = event.reason
+    found = all_of(said, Measured)
     if as_json:
         print_json(_summary(name, request, prepared, stopped, found, judged))
     else:
@@ -140,13 +158,9 @@ def _printed(name: str, request: AuditRequest, said: Sequence[Event], *, as_json
             f" of them in the data; {prepared.steps:,} steps of q = {nearest(prepared.q)},"
             f" {prepared.parameters:,} parameters, on {prepared.device}"
         )
-        print(
-            *filter(None, [stopped]),
-            *_table(found, judged),
-            *_verdict(request, prepared, judged),
-            *NOTES,
-            sep="\n",
-        )
+        if stopped:
+            print(stopped)
+        print(*_table(found, judged), *_verdict(request, prepared, judged), *NOTES, sep="\n")
     return REFUTED if judged.failed else 0
 
 
@@ -162,8 +176,11 @@ def _summary(
     corrected = dict(judged.p_values)
     audits = []
     for each in found:
-        own = {"figures": dict(each.figures), "p_corrected": corrected.get(each.audit)}
-        audits.append(asdict(each) | own | {"failed": each.audit in judged.failed})
+        values = asdict(each)
+        values["figures"] = dict(each.figures)
+        values["p_corrected"] = corrected.get(each.audit)
+        values["failed"] = each.audit in judged.failed
+        audits.append(values)
     return {
         "run": name,
         "request": request.to_json(),
@@ -183,25 +200,26 @@ def _table(found: Sequence[Measured], judged: Judged) -> Iterator[str]:
     head, *lines = in_columns(rows).splitlines()
     yield head
     for line, each in zip(lines, found, strict=True):
-        yield from (
-            line,
-            f"  {each.shows}",
-            f"  tests: {each.tests}",
-            f"  does not test: {each.untested}",
-        )
+        yield line
+        yield f"  {each.shows}"
+        yield f"  tests: {each.tests}"
+        yield f"  does not test: {each.untested}"
 
 
 def _row(found: Measured, judged: Judged) -> tuple[str, str, str, str]:
-    result = "FAILS" if found.audit in judged.failed else "-" if found.p_value is None else "passes"
-    p_value = "-" if found.p_value is None else p_text(found.p_value)
-    least = (
-        "infinite"
-        if found.unbounded
-        else "-"
-        if found.epsilon is None
-        else outward(found.epsilon, math.floor)
-    )
-    return found.audit, result, p_value, least if least == "-" else f"{least} ({found.evidence})"
+    p_value = "-"
+    result = "-"
+    if found.p_value is not None:
+        p_value = p_text(found.p_value)
+        result = "passes"
+    if found.audit in judged.failed:
+        result = "FAILS"
+    least = "-"
+    if found.unbounded:
+        least = f"infinite ({found.evidence})"
+    elif found.epsilon is not None:
+        least = f"{outward(found.epsilon, math.floor)} ({found.evidence})"
+    return found.audit, result, p_value, least
 
 
 def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Iterator[str]:
@@ -211,10 +229,8 @@ def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Itera
         yield f"Claimed: {claimed} (trainer: {request.by.title.lower()})."
     elif prepared.unaccounted:
         yield f"Nothing is claimed. {prepared.unaccounted}"
-    fault = "Fault found" if prepared.unaccounted else "Claim refuted"
-    found = (
-        f"{fault}: the tests {', '.join(judged.failed)} failed"
-        if judged.failed
-        else "No test found a fault"
-    )
+    found = "No test found a fault"
+    if judged.failed:
+        fault = "Fault found" if prepared.unaccounted else "Claim refuted"
+        found = f"{fault}: the tests {', '.join(judged.failed)} failed"
     yield f"{found} (confidence {request.confidence:g} over all tests)."

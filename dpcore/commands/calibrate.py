@@ -66,16 +66,26 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     check.one_of(SOLVABLE, solve=arguments.solve)
-    sizes = {word: getattr(arguments, f"target_{word}") for word in ("epsilon", "advantage", "mu")}
+    sizes = {
+        "epsilon": arguments.target_epsilon,
+        "advantage": arguments.target_advantage,
+        "mu": arguments.target_mu,
+    }
     target = target_of(sizes, arguments.delta, arguments.runs, commands.option)
     for name in NEEDED[arguments.solve]:
         if getattr(arguments, name) is None:
             raise ValueError(f"Expected {commands.option(name)} with --solve {arguments.solve}.")
     _refuse_idle(arguments, target)
-    known = {
-        name: getattr(arguments, name) for name in ("q", "sigma", "steps", "examples", "accountant")
-    }
-    answer = solve(arguments.solve, target, recipe=recipe_of(arguments), **known)
+    answer = solve(
+        arguments.solve,
+        target,
+        recipe=recipe_of(arguments),
+        q=arguments.q,
+        sigma=arguments.sigma,
+        steps=arguments.steps,
+        examples=arguments.examples,
+        accountant=arguments.accountant,
+    )
     judged = verdict_on(answer)
     if arguments.json:
         commands.print_json(_object(answer, judged))
@@ -98,7 +108,9 @@ def _refuse_idle(arguments: argparse.Namespace, target: Target) -> None:
 
 
 def _object(answer: Answer, judged: Verdict) -> dict[str, Any]:
-    target, reading, first = answer.target, answer.reading, answer.mechanism.releases[0]
+    target = answer.target
+    reading = answer.reading
+    first = answer.mechanism.releases[0]
     values: dict[str, Any] = {
         "solve": answer.solved,
         "answer": answer.value,
@@ -110,7 +122,8 @@ def _object(answer: Answer, judged: Verdict) -> dict[str, Any]:
     }
     if target.at is not None:
         values["delta"] = target.at
-    if runs := getattr(target, "runs", None):
+    runs = getattr(target, "runs", None)
+    if runs:
         values["best_of"] = runs.text
     if reading.lower is not None:
         values["lower"] = reading.lower
@@ -121,13 +134,17 @@ def _object(answer: Answer, judged: Verdict) -> dict[str, Any]:
 
 
 def _lines(answer: Answer, judged: Verdict) -> list[str]:
-    target, reading = answer.target, answer.reading
-    delta = "" if target.at is None else f" at delta = {plain(raised(target.at))}"
-    beyond = "" if answer.beyond is None else f"; {answer.solved} = {answer.beyond:.10g} overshoots"
-    spent = f"{target.word} = {answer.spent:.10g}{delta}, within the target of {target.size:.10g}"
+    target = answer.target
+    spent = f"{target.word} = {answer.spent:.10g}"
+    if target.at is not None:
+        spent += f" at delta = {plain(raised(target.at))}"
+    spent += f", within the target of {target.size:.10g}"
+    how = f"({answer.accountant}, {answer.reading.kind})"
+    if answer.beyond is not None:
+        how += f"; {answer.solved} = {answer.beyond:.10g} overshoots"
     return [
         f"{answer.solved} = {answer.value:.10g}",
-        f"{spent} ({answer.accountant}, {reading.kind}){beyond}.",
+        f"{spent} {how}.",
         judged.text,
         *answer.notes,
     ]

@@ -1,6 +1,4 @@
-"""`python -m dpcore check`: judge a claimed epsilon, with a certificate and a sentence for a
-review.
-"""
+"""`python -m dpcore check`: judge a claimed epsilon, and write a sentence for a review."""
 
 import argparse
 import json
@@ -83,8 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.example is not None:
         refuse_idle(arguments, ("text",), "a claim of your own, instead of --example")
         check.one_of(examples, example=arguments.example)
-    text = "" if arguments.text is None else _text(arguments.text)
-    read = Read(Claim()) if arguments.text is None else read_claim(text)
+    text = ""
+    read = Read(Claim())
+    if arguments.text is not None:
+        text = _text(arguments.text)
+        read = read_claim(text)
     claim = joined([examples.get(arguments.example or "", Claim()), read.claim, _given(arguments)])
     if claim == Claim() and arguments.text is None:
         raise ValueError(NOTHING)
@@ -97,9 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> Claim:
-    values = {
-        name: getattr(arguments, name) for name in FIELDS if getattr(arguments, name) is not None
-    }
+    values = {name: getattr(arguments, name) for name in FIELDS}
     if arguments.epsilon is not None:
         values["epsilon"] = printed_epsilon(arguments.epsilon)
     return Claim(**values)
@@ -107,7 +106,8 @@ def _given(arguments: argparse.Namespace) -> Claim:
 
 def _text(path: str) -> str:
     try:
-        with nullcontext(sys.stdin.buffer) if path == "-" else open_regular(path) as file:
+        source = nullcontext(sys.stdin.buffer) if path == "-" else open_regular(path)
+        with source as file:
             return file.read(4 * MAX_JSON_CHARS + 1).decode("utf-8-sig")
     # ValueError for a NUL byte in the name, or bytes that are no text.
     except (OSError, ValueError) as error:
@@ -118,64 +118,54 @@ def _text(path: str) -> str:
 
 
 def _as_read(read: Read) -> dict[str, Any]:
-    values = [
-        {
+    taken = []
+    passed_over = []
+    for each in (*read.found, *read.passed):
+        values = {
             "field": each.field,
             "value": getattr(each.value, "text", each.value),
             "at": [each.start, each.end],
             "why": each.why,
         }
-        for each in (*read.found, *read.passed)
-    ]
-    return {
-        "read": [each for each in values if not each["why"]],
-        "passed_over": [each for each in values if each["why"]],
-        "left_out": list(read.left_out),
-    }
+        group = passed_over if each.why else taken
+        group.append(values)
+    return {"read": taken, "passed_over": passed_over, "left_out": list(read.left_out)}
 
 
 def _underlined(text: str, read: Read) -> Iterator[str]:
     """Yield the lines of a text that hold values taken, which are underlined and named."""
-    marked = "".join(
-        (
-            part
-            if each is None or each.why
-            else f"{''.join(f'{letter}{LINE}' for letter in part[:WIDTH])} [{each.field}]"
-        )
-        for part, each in read.parts(text)
-    )
+    marked = ""
+    for part, each in read.parts(text):
+        if each is None or each.why:
+            marked += part
+        else:
+            underlined = "".join(f"{letter}{LINE}" for letter in part[:WIDTH])
+            marked += f"{underlined} [{each.field}]"
     for line in marked.splitlines():
-        yield from (f"  {piece}" for piece in textwrap.wrap(line, WIDTH) if LINE in piece)
+        for piece in textwrap.wrap(line, WIDTH):
+            if LINE in piece:
+                yield f"  {piece}"
 
 
 def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
-    given = "; ".join(f"{each.accountant}, {each.how}" for each in verdict.given_by)
-    about = verdict.certificate
-    parts = [
-        f"{verdict.standing.value.upper()}. {verdict.sentence}",
-        f"Judged: {about.setup}." if about else "",
-        (
+    parts = [f"{verdict.standing.value.upper()}. {verdict.sentence}"]
+    if verdict.certificate:
+        parts.append(f"Judged: {verdict.certificate.setup}.")
+    if verdict.given_by:
+        given = "; ".join(f"{each.accountant}, {each.how}" for each in verdict.given_by)
+        parts.append(
             f"These accountants give the claimed number for one run on Poisson batches: {given}."
-            if given
-            else ""
-        ),
-        *verdict.notes,
-        f"For a review: {verdict.review}",
-    ]
-    told = (
-        (
-            TAKEN if read.found else NOT_TAKEN,
-            *_underlined(text, read),
-            *(read.left_out or (NONE_PASSED,)),
         )
-        if text
-        else ()
-    )
-    return [
-        line
-        for part in (*parts, *told)
-        if part
-        for line in (
-            [part] if part.startswith("  ") else textwrap.wrap(part, WIDTH, subsequent_indent="  ")
-        )
-    ]
+    parts += verdict.notes
+    parts.append(f"For a review: {verdict.review}")
+    if text:
+        parts.append(TAKEN if read.found else NOT_TAKEN)
+        parts += _underlined(text, read)
+        parts += read.left_out or (NONE_PASSED,)
+    lines = []
+    for part in parts:
+        if part.startswith("  "):  # a line of the text
+            lines.append(part)
+        else:
+            lines += textwrap.wrap(part, WIDTH, subsequent_indent="  ")
+    return lines

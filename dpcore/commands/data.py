@@ -1,6 +1,7 @@
 """`python -m dpcore data status | download | import DIR`: list or install the full data sets."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from dpcore import check
@@ -44,24 +45,19 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do the action; exit status 1 for a failed download."""
-    return {"status": _status, "download": _download, "import": _import}[arguments.action](
-        arguments
-    )
+    actions = {"status": _status, "download": _download, "import": _import}
+    return actions[arguments.action](arguments)
 
 
 def _status(arguments: argparse.Namespace) -> int:
     if arguments.json:
-        sources = {name: list(available(name)) for name in DATASETS}
-        tables = {name: table.absent() for name, table in TABLES.items()}
-        fingerprints = {
-            name: each.fingerprint for name, each in DATASETS.items() if each.fingerprint
-        }
+        prints = {name: each.fingerprint for name, each in DATASETS.items() if each.fingerprint}
         print_json(
             {
                 "root": str(data_root()),
-                "sources": sources,
-                "tables": tables,
-                "fingerprints": fingerprints,
+                "sources": {name: list(available(name)) for name in DATASETS},
+                "tables": {name: table.absent() for name, table in TABLES.items()},
+                "fingerprints": prints,
             }
         )
         return 0
@@ -81,7 +77,8 @@ def _status(arguments: argparse.Namespace) -> int:
 
 def _full(name: str) -> str:
     """Say where the full set is, or how to get it."""
-    dataset, absent = DATASETS[name], missing(DATASETS[name])
+    dataset = DATASETS[name]
+    absent = missing(dataset)
     if "full" in available(name):
         return f"in {dataset.debian_folder}" if absent else "here"
     if len(absent) < len(dataset.files) or "is missing" not in absent[0]:
@@ -91,10 +88,11 @@ def _full(name: str) -> str:
 
 def _download(arguments: argparse.Namespace) -> int:
     known = {**DATASETS, **ORIGINALS}
-    names = [arguments.dataset] if arguments.dataset is not None else FETCHED
+    names = FETCHED if arguments.dataset is None else [arguments.dataset]
     for name in names:
         check.one_of(known, dataset=name)
-    fetched = [download(known[name], lambda line: print(line, flush=True)) for name in names]
+    say = partial(print, flush=True)
+    fetched = [download(known[name], say) for name in names]
     return 0 if all(fetched) else 1
 
 

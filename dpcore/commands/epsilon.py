@@ -58,10 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
             values["sampler"] = {"name": arguments.sampler, "adjacency": adjacency, **_curve(drawn)}
         commands.print_json(values)
     else:
-        print(
-            f"Epsilon after {arguments.steps:,} steps at delta = {plain(raised(arguments.delta))}"
-        )
-        print(_table(curves), *([_line(arguments.sampler, drawn)] if drawn else []), sep="\n")
+        delta = plain(raised(arguments.delta))
+        print(f"Epsilon after {arguments.steps:,} steps at delta = {delta}")
+        print(_table(curves))
+        if drawn:
+            print(_line(arguments.sampler, drawn))
     return 0
 
 
@@ -95,23 +96,23 @@ def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray)
 
 def _line(name: str, drawn: Curve) -> str:
     """Return the proven range after the last step, with its sampler and adjacency."""
-    other = (
-        ""
-        if name == Poisson.name
-        else "The numbers above do not hold: they are for Poisson batches, add/remove. "
-    )
-    return f"\n{other}{proven_range(sampler_of(name), drawn.last).replace('*', '')} {drawn.last.note}".rstrip()
+    other = ""
+    if name != Poisson.name:
+        other = "The numbers above do not hold: they are for Poisson batches, add/remove. "
+    proven = proven_range(sampler_of(name), drawn.last).replace("*", "")
+    return f"\n{other}{proven} {drawn.last.note}".rstrip()
 
 
 def _object(
     arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]
 ) -> dict[str, Any]:
-    bands = {} if arguments.bands is None else {"bands": arguments.bands}
-    given = commands.mechanism_given(arguments) | bands | {"delta": arguments.delta}
-    return given | {
-        "steps": steps.tolist(),
-        "accountants": {name: _curve(curve) for name, curve in curves.items()},
-    }
+    values = commands.mechanism_given(arguments)
+    if arguments.bands is not None:
+        values["bands"] = arguments.bands
+    values["delta"] = arguments.delta
+    values["steps"] = steps.tolist()
+    values["accountants"] = {name: _curve(curve) for name, curve in curves.items()}
+    return values
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
@@ -124,16 +125,21 @@ def _curve(curve: Curve) -> dict[str, Any]:
 
 
 def _table(curves: dict[str, Curve]) -> str:
-    """Return a line for each accountant: epsilon after the last step, its kind, and the verdict if
-    a band is there.
+    """Return a line for each accountant: epsilon after the last step, its kind, and the verdict.
+
+    The verdict needs a certified band.
     """
     band = next((curve for curve in curves.values() if curve.kind is Kind.CERTIFIED), None)
     lines = []
     for name, curve in curves.items():
         last = float(curve.epsilon[-1])
-        alone = curve.note if math.isfinite(last) else unavailable(curve.note)
-        words = verdict(curve, band).text if band else alone
-        least = curve.last.lower if math.isinf(last) else None
-        number = f"≥ {outward(least, math.floor)}" if least else outward(last, math.ceil)
+        words = curve.note
+        if band:
+            words = verdict(curve, band).text
+        elif not math.isfinite(last):
+            words = unavailable(curve.note)
+        number = outward(last, math.ceil)
+        if math.isinf(last) and curve.last.lower:
+            number = f"≥ {outward(curve.last.lower, math.floor)}"
         lines.append(f"{name:<8} {number:>12}  {curve.kind:<11} {words}".rstrip())
     return "\n".join(lines)

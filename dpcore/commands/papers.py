@@ -85,16 +85,13 @@ def _table(paper: Paper) -> str:
 
 def _row(*cells: str) -> list[str]:
     """Return the lines of one row, each cell wrapped in its column."""
-    columns = [
-        [
-            line.rjust(width) if number else line.ljust(width)
-            for line in textwrap.wrap(cell, width) or [""]
-        ]
-        for cell, (width, number) in zip(cells, COLUMNS.values(), strict=True)
-    ]
-    blank = [" " * width for width, _ in COLUMNS.values()]
-    lines = zip_longest(*columns)
-    return [
-        GAP.join(part or empty for part, empty in zip(line, blank, strict=True)).rstrip()
-        for line in lines
-    ]
+    wrapped = []  # the lines of each cell
+    for cell, (width, _) in zip(cells, COLUMNS.values(), strict=True):
+        wrapped.append(textwrap.wrap(cell, width))
+    rows = []
+    for parts in zip_longest(*wrapped, fillvalue=""):
+        padded = []
+        for part, (width, is_number) in zip(parts, COLUMNS.values(), strict=True):
+            padded.append(part.rjust(width) if is_number else part.ljust(width))
+        rows.append(GAP.join(padded).rstrip())
+    return rows

@@ -18,7 +18,6 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import ADJACENCY, NEIGHBOURS
 
 SINGLE = Request()
-SETTINGS = ("dataset", "model", "delta", "seeds", "seed", "steps", "rate", "regulariser")
 PUBLISHED = (
     "Each fit of each method spends its epsilon. No epsilon covers publishing these accuracies and"
     " gaps."
@@ -59,7 +58,16 @@ def parser() -> Parser:
     made.add_argument(
         "--clip-norm", type=number, help="clipping norm G, for a model without a gradient bound"
     )
-    made.set_defaults(**{name: getattr(SINGLE, name) for name in SETTINGS})
+    made.set_defaults(
+        dataset=SINGLE.dataset,
+        model=SINGLE.model,
+        delta=SINGLE.delta,
+        seeds=SINGLE.seeds,
+        seed=SINGLE.seed,
+        steps=SINGLE.steps,
+        rate=SINGLE.rate,
+        regulariser=SINGLE.regulariser,
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -85,12 +93,20 @@ def request_of(arguments: argparse.Namespace) -> Request:
     check.one_of(MODELS, model=arguments.model)
     if MODELS[arguments.model].lipschitz is not None:
         refuse_idle(arguments, ["clip_norm"], "a model whose gradients have no bound")
+    clip_norm = arguments.clip_norm
     return Request(
+        dataset=arguments.dataset,
         classes=() if arguments.classes is None else tuple(arguments.classes.split(",")),
+        model=arguments.model,
         methods=tuple(arguments.method or METHODS),
-        epsilons=tuple(SINGLE.epsilons if arguments.epsilon is None else arguments.epsilon),
-        clip_norm=SINGLE.clip_norm if arguments.clip_norm is None else arguments.clip_norm,
-        **{name: getattr(arguments, name) for name in SETTINGS},
+        epsilons=tuple(arguments.epsilon or SINGLE.epsilons),
+        delta=arguments.delta,
+        seeds=arguments.seeds,
+        seed=arguments.seed,
+        steps=arguments.steps,
+        rate=arguments.rate,
+        regulariser=arguments.regulariser,
+        clip_norm=SINGLE.clip_norm if clip_norm is None else clip_norm,
     )
 
 
@@ -112,8 +128,13 @@ def summary(request: Request, events: Iterable[Event]) -> dict[str, Any]:
                     "reason": event.reason,
                 }
             )
-    asked = {"request": request.to_json(), "adjacency": ADJACENCY}
-    return {**asked, "data": prepared, "results": results, "note": PUBLISHED}
+    return {
+        "request": request.to_json(),
+        "adjacency": ADJACENCY,
+        "data": prepared,
+        "results": results,
+        "note": PUBLISHED,
+    }
 
 
 def _result(event: Measured) -> dict[str, Any]:
@@ -134,20 +155,19 @@ def _result(event: Measured) -> dict[str, Any]:
 
 
 def lines_of(request: Request, event: Event, said: set[str]) -> list[str]:
-    """Return the lines to print for an event, without sentences in `said`, which gets the new ones."""
+    """Return the lines to print for an event, without sentences in `said`.
+
+    `said` gets the new ones.
+    """
     if isinstance(event, Prepared):
-        known = (
+        data = (
             f"{event.examples} training rows, {event.tests} test rows, {event.parameters}"
             f" parameters; without noise: accuracy {percent(event.best_accuracy)}, objective L* ="
             f" {event.best_loss:.4f}; guessing the larger class {percent(event.majority)}."
         )
         promise = f"delta = {plain(request.delta)}; {NEIGHBOURS}."
-        return [
-            known,
-            promise,
-            *event.notes,
-            f"{'method':<12}{'epsilon':>9}{'noise':>10}{'accuracy':>18}{'gap':>21}",
-        ]
+        head = f"{'method':<12}{'epsilon':>9}{'noise':>10}{'accuracy':>18}{'gap':>21}"
+        return [data, promise, *event.notes, head]
     if isinstance(event, Skipped):
         at = "" if event.epsilon is None else f"at epsilon {event.epsilon:g}: "
         return [f"{event.method:<12}{'n/a':>9}  {at}{event.reason}"]
@@ -155,23 +175,26 @@ def lines_of(request: Request, event: Event, said: set[str]) -> list[str]:
         return []
     new = [each for each in event.obstacles if each not in said]
     said.update(new)
-    return [_measured(event), *(f"{'':<12}{each}" for each in new)]
+    return [_measured(event), *[f"{'':<12}{each}" for each in new]]
 
 
 def _measured(event: Measured) -> str:
-    asked = event.epsilon is not None
-    kept = plain(event.epsilon) if event.epsilon is not None and event.private else "none"
-    end = (
-        f"not private at the requested epsilon {event.epsilon:g}"
-        if asked and not event.private
-        else ""
-    )
-    end = "local" if METHODS[event.method].kind is Protection.LOCAL and event.private else end
-    figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, '{:.3g}'.format):>21}"
+    kept = "none"  # the epsilon
+    end = ""
+    if event.private:
+        if event.epsilon is not None:
+            kept = plain(event.epsilon)
+        if METHODS[event.method].kind is Protection.LOCAL:
+            end = "local"
+    elif event.epsilon is not None:
+        end = f"not private at the requested epsilon {event.epsilon:g}"
+    accuracy = _spread(event.accuracies, percent)
+    gap = _spread(event.gaps, "{:.3g}".format)
+    figures = f"{event.noise:>10.3g}{accuracy:>18}{gap:>21}"
     return f"{event.method:<12}{kept:>9}{figures}  {end}".rstrip()
 
 
-def _spread(values: Sequence[float], told: Callable[[float], str]) -> str:
+def _spread(values: Sequence[float], written: Callable[[float], str]) -> str:
     """Return mean and standard deviation over the seeds."""
     spread = stdev(values) if len(values) > 1 else 0.0
-    return f"{told(fmean(values))} +- {told(spread)}"
+    return f"{written(fmean(values))} +- {written(spread)}"

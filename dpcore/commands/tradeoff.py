@@ -56,34 +56,32 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     accountant = ACCOUNTANTS[CERTIFIED]
     curve = accountant.curve(mechanism, [mechanism.steps], arguments.delta)
-    print(
-        _table(band),
-        statement(mechanism, curve, accountant, found, arguments.examples).text(),
-        sep="\n\n",
-        end="",
-    )
+    made = statement(mechanism, curve, accountant, found, arguments.examples)
+    print(_table(band), made.text(), sep="\n\n", end="")
     return 0
 
 
 def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks) -> dict[str, Any]:
-    alpha, mu = np.linspace(0, 1, points), mu_of(commands.mechanism_of(arguments))
+    alpha = np.linspace(0, 1, points)
+    mu = mu_of(commands.mechanism_of(arguments))
+    certified = {
+        "kind": "certified",
+        "lower": band.lower.beta(alpha).tolist(),
+        "upper": band.upper.beta(alpha).tolist(),
+    }
+    if band.note:
+        certified["note"] = band.note
+    rates = found.true_positives.items()
     return commands.mechanism_given(arguments) | {
         "steps": arguments.steps,
         "delta": arguments.delta,
         "alpha": alpha.tolist(),
-        "certified": {
-            "kind": "certified",
-            "lower": band.lower.beta(alpha).tolist(),
-            "upper": band.upper.beta(alpha).tolist(),
-            **({"note": band.note} if band.note else {}),
-        },
+        "certified": certified,
         "gdp": {"kind": "approximate", "mu": mu, "beta": Gaussian(mu).beta(alpha).tolist()},
         "risks": {
             "advantage": found.advantage._asdict(),
             "error": found.error._asdict(),
-            "true_positives": {
-                f"{rate:g}": bounds._asdict() for rate, bounds in found.true_positives.items()
-            },
+            "true_positives": {f"{rate:g}": bounds._asdict() for rate, bounds in rates},
             "mu": {**found.mu._asdict(), "least": found.least},
             "posterior": found.sure,
         },

@@ -62,15 +62,15 @@ def parser() -> Parser:
 def add_settings(parser: Parser) -> None:
     """Add an option for each setting of a run, and --non-private; `config_of` reads them."""
     for name, setting in SETTINGS.items():
-        if name != "private":
-            kind, metavar = ARGUMENTS[type(setting)]
-            choices = (
-                f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
-            )
-            words = f"{setting.help}{choices}".replace("%", "%%")  # argparse formats this text
-            parser.add_argument(
-                option(name), type=kind, metavar=setting.unit.upper() or metavar, help=words
-            )
+        if name == "private":
+            continue
+        kind, metavar = ARGUMENTS[type(setting)]
+        metavar = setting.unit.upper() or metavar
+        words = setting.help
+        if isinstance(setting, Choice):
+            words = f"{words} ({either(map(str, setting.choices))})"
+        words = words.replace("%", "%%")  # argparse formats this text
+        parser.add_argument(option(name), type=kind, metavar=metavar, help=words)
     parser.add_argument(
         "--non-private", action="store_true", help="train the baseline, without clipping and noise"
     )
@@ -83,11 +83,15 @@ def run(arguments: argparse.Namespace) -> int:
     finals: list[Finished] = []
     with open_store() as store:
         for config in configs:
-            if status := _trained(store, config, arguments.json, finals):
+            status = _trained(store, config, arguments.json, finals)
+            if status:
                 return status
-    if arguments.seeds > 1:
-        print(json.dumps(summed_up(configs, finals)) if arguments.json else in_words(finals))
-    if not arguments.json:
+    if arguments.json:
+        if arguments.seeds > 1:
+            print(json.dumps(summed_up(configs, finals)))
+    else:
+        if arguments.seeds > 1:
+            print(in_words(finals))
         print("\n".join(closing(configs, finals)))
     return 0
 
@@ -112,7 +116,8 @@ def _trained(store: Store, config: RunConfig, as_json: bool, finals: list[Finish
         note_idle(config, event)
         show(event)
 
-    run, secret = store.new_id(), new_secret() if config.seed is None else None
+    run = store.new_id()
+    secret = new_secret() if config.seed is None else None
     file = checkpoint_path(store.home, run)
     # bad data or a bad device raises ValueError before anything is recorded
     events = with_first_event(train(config, file=file, planned=plan(config), secret=secret))
@@ -139,24 +144,33 @@ def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[
         "seeds": [config.seed for config in configs],
         "accuracy": accuracy,
     }
-    return values | ({"averaged_accuracy": summary(averaged)._asdict()} if averaged else {})
+    if averaged:
+        values["averaged_accuracy"] = summary(averaged)._asdict()
+    return values
 
 
 def closing(
     configs: Sequence[RunConfig], finals: Sequence[Finished], planned: Plan | None = None
 ) -> list[str]:
-    """Return sentences on the privacy cost of runs that differ in their seeds; `planned` is their
-    stored plan.
+    """Return sentences on the privacy cost of runs that differ in their seeds.
+
+    `planned` is their stored plan.
     """
     planned = planned or plan(configs[0])
-    lines, several = [spent(configs[0], len(configs), planned)], len(configs) > 1
+    lines = [spent(configs[0], len(configs), planned)]
     for place, (config, final) in enumerate(zip(configs, finals, strict=True), 1):
-        if claim := claimed(config, final, planned):
-            lines.append(f"Run {place}: {claim}" if several else claim)
+        claim = claimed(config, final, planned)
+        if claim and len(configs) > 1:
+            claim = f"Run {place}: {claim}"
+        if claim:
+            lines.append(claim)
     if planned.unaccounted:
         return lines
-    fixed = seed_warning([config.seed for config in configs if config.seed is not None])
-    return [*lines, *([fixed] if fixed else []), NOT_COVERED]
+    warning = seed_warning([config.seed for config in configs if config.seed is not None])
+    if warning:
+        lines.append(warning)
+    lines.append(NOT_COVERED)
+    return lines
 
 
 def spent(config: RunConfig, runs: int = 1, planned: Plan | None = None) -> str:
@@ -169,10 +183,8 @@ def spent(config: RunConfig, runs: int = 1, planned: Plan | None = None) -> str:
     mechanism = planned.mechanism
     if mechanism is None:
         return planned.unaccounted
-    epsilon, delta = (
-        ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value,
-        plain(raised(config.delta)),
-    )
+    epsilon = ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value
+    delta = plain(raised(config.delta))
     bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {delta}, certified ({CERTIFIED})"
     if runs == 1:
         return bound
@@ -198,16 +210,16 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     """Return the requested configuration. Errors: ValueError for a wrong setting."""
     asked = {name: getattr(arguments, name, None) for name in SETTINGS}
     given = {name: value for name, value in asked.items() if value is not None}
-    dataset, optimizer = (
-        given.get("dataset", PLAIN.dataset),
-        given.get("optimizer", PLAIN.optimizer),
-    )
+    dataset = given.get("dataset", PLAIN.dataset)
     features = given.get("features", PLAIN.features)
-    model = given.get("model") or models_for(dataset, features)[-1]
-    source = given.get("source", next(iter(available(dataset)), "full"))
-    private, reading = not arguments.non_private, given.get("reading", PLAIN.reading)
     base = defaults(
-        dataset, model, optimizer, source, private=private, reading=reading, features=features
+        dataset,
+        given.get("model") or models_for(dataset, features)[-1],
+        given.get("optimizer", PLAIN.optimizer),
+        given.get("source", next(iter(available(dataset)), "full")),
+        private=not arguments.non_private,
+        reading=given.get("reading", PLAIN.reading),
+        features=features,
     )
     config = replace(base, **given)
     plan(config)  # raises ValueError for wrong schedules
@@ -233,10 +245,8 @@ def printer(as_json: bool, finals: list[Finished] | None = None) -> Callable[[Ev
     def show(event: Event) -> None:
         if isinstance(event, Finished) and finals is not None:
             finals.append(event)
-        print(
-            json.dumps(event_to_json(event), allow_nan=False) if as_json else _line(event),
-            flush=True,
-        )
+        values = event_to_json(event)
+        print(json.dumps(values, allow_nan=False) if as_json else _line(event), flush=True)
 
     return show
 
@@ -252,11 +262,9 @@ def _line(event: Event) -> str:
                 f"{event.parameters} parameters on {event.device}, {event.engine}"
             )
         case Stepped():
-            kept = (
-                f"  accepted {event.decisions.count('a')} of {len(event.decisions)}"
-                if event.decisions
-                else ""
-            )
+            kept = ""
+            if event.decisions:
+                kept = f"  accepted {event.decisions.count('a')} of {len(event.decisions)}"
             return (
                 f"step {event.step:>6}  epoch {event.epoch:7.2f}  loss {event.loss:8.4f}  "
                 f"clipped {event.clipped:6.1%}  {event.steps_per_second:.1f} steps/s{kept}"
@@ -274,9 +282,12 @@ def _line(event: Event) -> str:
 
 
 def _further(event: Evaluated | Finished) -> str:
-    averaged, rmse = event.averaged_accuracy, event.rmse
-    also = "" if averaged is None else f", of the averaged weights {_accuracy(averaged)}"
-    return also if rmse is None else f"{also}, RMSE {nearest(rmse, 4)}"
+    words = ""
+    if event.averaged_accuracy is not None:
+        words += f", of the averaged weights {_accuracy(event.averaged_accuracy)}"
+    if event.rmse is not None:
+        words += f", RMSE {nearest(event.rmse, 4)}"
+    return words
 
 
 def _accuracy(share: float) -> str:

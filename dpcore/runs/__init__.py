@@ -1,3 +1,1 @@
-"""Runs that outlive a page: a store of what was asked and what happened, and the processes that
-train.
-"""
+"""Runs that outlive a page: a store of requests and events, and the processes that train."""

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dpcore.runs.in_words import printable
+from dpcore.runs.plain_text import printable
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store, cancel
 from dpcore.runs.store_file import Database, sql_of
 from dpcore.training.plan import Plan
 
-_KEEP, _FORGET = sql_of("keep_releases"), sql_of("forget_releases")
+_KEEP = sql_of("keep_releases")
+_FORGET = sql_of("forget_releases")
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,7 @@ class Deleted:
 
 
 def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
-    """Delete the runs that fulfil a condition in SQL, but keep the releases for which others are
-    charged.
-    """
+    """Delete the runs that fulfil a condition in SQL; keep releases that others are charged for."""
     db.execute(_KEEP.format(which=which), values)
     db.execute(f"DELETE FROM events WHERE run IN (SELECT id FROM runs WHERE {which})", values)
     db.execute(f"DELETE FROM runs WHERE {which}", values)
@@ -54,7 +53,9 @@ def done_by(run: Run | Deleted) -> int | None:
     """The known steps of a run, including those of its last checkpoint; None before it begins."""
     if isinstance(run, Deleted):
         return run.done
-    return getattr(run.last, "step", 0) if run.sequence else None
+    if run.sequence == 0:
+        return None
+    return getattr(run.last, "step", 0)
 
 
 MAX_NAME_CHARS = 120
@@ -79,17 +80,17 @@ def tag(store: Store, run: str, tags: Sequence[str]) -> None:
 
 def clean(tags: Sequence[str]) -> list[str]:
     """The tags, each once. Errors: ValueError for too many, or a long one."""
-    wanted = list(dict.fromkeys(filter(None, (text(each, MAX_TAG_CHARS, "tag") for each in tags))))
+    cleaned = [text(each, MAX_TAG_CHARS, "tag") for each in tags]
+    wanted = list(dict.fromkeys(filter(None, cleaned)))
     if len(wanted) > MAX_TAGS:
         raise ValueError(f"Expected at most {MAX_TAGS} tags of a run, not {len(wanted)}.")
     return wanted
 
 
 def delete(store: Store, run: str) -> None:
-    """Delete an ended run, its events and its checkpoint for good; its releases stay charged to
-    others.
+    """Delete an ended run, its events and its checkpoint for good.
 
-    Errors: ValueError for an active run, UnknownRun.
+    Its releases stay charged to others. Errors: ValueError for an active run, UnknownRun.
     """
     with store.writing() as db:
         row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
@@ -102,8 +103,9 @@ def delete(store: Store, run: str) -> None:
 
 
 def clear(store: Store) -> tuple[int, list[Run]]:
-    """Cancel all queued jobs and delete all ended ones; the number of deleted jobs, and those still
-    running.
+    """Cancel all queued jobs and delete all ended ones.
+
+    Return the number of deleted jobs, and the jobs that still run.
     """
     with store.writing() as db:
         cancel(db, "true")
@@ -115,8 +117,9 @@ def clear(store: Store) -> tuple[int, list[Run]]:
 
 
 def text(value: str, longest: int, what: str, *, lines: bool = False) -> str:
-    """The text without control characters and outer blanks, on one line unless `lines`; ValueError
-    if it is too long.
+    """The text without control characters and outer blanks, on one line unless `lines`.
+
+    Errors: ValueError if it is too long.
 
     >>> text("  two\\x00 words\\n", 20, "name")
     'two words'

@@ -63,7 +63,8 @@ def paces_of(past: Iterable[TimedRun]) -> Paces:
 
 def seconds_left(job: TimedRun, paces: Paces) -> float:
     """The expected seconds left of a run; infinite without a similar one."""
-    pace = job.pace or next((paces[key] for key in job.keys if key in paces), 0.0)
+    similar = [paces[key] for key in job.keys if key in paces]
+    pace = job.pace or (similar[0] if similar else 0.0)
     return job.amount / pace if pace else math.inf
 
 
@@ -77,8 +78,7 @@ def pace_of(paces: Sequence[float]) -> float:
 
 
 def rest_of_run(steps: int, done: int, paces: Sequence[float]) -> float:
-    """The expected seconds left of a run that has done so many steps; infinite before its first
-    report.
+    """The expected seconds left of a run after `done` steps; infinite before its first report.
 
     >>> rest_of_run(100, 40, [10.0, 20.0, 30.0])
     3.0
@@ -91,40 +91,45 @@ class Pace:
     """The pace of a run and its expected end, from its reports as they come."""
 
     def __init__(self, steps: int, clock: Callable[[], float] = time.time) -> None:
-        self.steps, self._clock = steps, clock
+        self.steps = steps
+        self._clock = clock
         self._paces: list[float] = []
         self._end = math.inf  # by the clock
         self._words = ", 0 steps/s"
 
     def after(self, done: int, reports: Sequence[float], *, going: bool = True) -> str:
-        """The pace and the time left in words after so many steps and these new reports, without
-        which they stay.
+        """The pace and the time left in words, after so many steps and these new reports.
 
-        While a run is not `going`, its end is not known.
+        Without new reports the words stay. While a run is not `going`, its end is not known.
         """
         if reports:
             self._paces = [*self._paces, *reports][-REPORTS:]
             now = self._clock()
             end = now + rest_of_run(self.steps, done, self._paces)
-            known = now < self._end < math.inf  # not one that has passed
-            self._end = self._end + CALM * (end - self._end) if known else end
-            left = f", {duration(self._end - now)} left" if self._end < math.inf else ""
-            self._words = f", {float(f'{pace_of(self._paces):.3g}'):g} steps/s{left}"
-        self._end = self._end if going else math.inf
+            still_ahead = now < self._end < math.inf
+            if still_ahead:
+                end = self._end + CALM * (end - self._end)
+            self._end = end
+            pace = float(f"{pace_of(self._paces):.3g}")
+            self._words = f", {pace:g} steps/s"
+            if end < math.inf:
+                self._words += f", {duration(end - now)} left"
+        if not going:
+            self._end = math.inf
         return self._words
 
 
 def seconds_for(store: Store, request: Any) -> float | None:
-    """The expected seconds of a job here, by similar ones, if possible on the same data; None
-    without one.
+    """The expected seconds of a job here, by similar ones; None without one.
 
-    A comparison is similar only on the same data: its cost leaves out the number of its rows.
+    Similar jobs on the same data come first. A comparison is similar only on the same data: its
+    cost leaves out the number of its rows.
     """
     _, paces = _lately(store)
-    kind, values = kind_of(request), request.to_json()
-    alike = _keys(kind.name, [values.get(name) for name in ALIKE])[
-        : 1 if kind is PERTURBATION else 2
-    ]
+    kind = kind_of(request)
+    settings = request.to_json()
+    exact, other_data, _ = _keys(kind.name, [settings.get(name) for name in ALIKE])
+    alike = (exact,) if kind is PERTURBATION else (exact, other_data)
     if not any(key in paces for key in alike):  # the plan of a run may take a while
         return None
     return seconds_left(TimedRun("", "", alike, cost_of(request)), paces)
@@ -147,18 +152,20 @@ def duration(seconds: float) -> str:
 def starts(
     queued: Sequence[TimedRun], running: Sequence[TimedRun], paces: Paces, slots: Sequence[Slots]
 ) -> dict[str, float]:
-    """The expected seconds until each queued run starts, infinite if unknown; `queued` is in order."""
+    """The expected seconds until each queued run starts; infinite if unknown.
+
+    `queued` is in order.
+    """
     found: dict[str, float] = {}
     for each in slots:
-        taken = [job for job in running if not each.devices or job.device in each.devices]
-        free = [0.0] * max(each.count - len(taken), 0) + sorted(
-            seconds_left(job, paces) for job in taken
-        )
+        taken = [job for job in running if each.takes(job.device)]
+        idle = [0.0] * max(each.count - len(taken), 0)
+        free = idle + sorted(seconds_left(job, paces) for job in taken)
         if len(taken) > each.count:  # there were more slots when they began
             free = free[len(taken) - each.count :]
         heapq.heapify(free)
         for job in queued:
-            if not each.devices or job.device in each.devices:
+            if each.takes(job.device):
                 found[job.id] = free[0]
                 heapq.heapreplace(free, free[0] + seconds_left(job, paces))
     return found
@@ -167,8 +174,8 @@ def starts(
 def said(seconds: float) -> str:
     """The start of a run in words that seldom change.
 
-    >>> said(0), said(130), said(math.inf)
-    ('starts in a moment', 'starts in about 2 min', 'start time unknown until similar runs have finished here')
+    >>> said(0), said(130), said(math.inf) == UNKNOWN
+    ('starts in a moment', 'starts in about 2 min', True)
     """
     if seconds <= SOON_SECONDS:
         return "starts in a moment"
@@ -178,12 +185,15 @@ def said(seconds: float) -> str:
         return f"starts in about {round(seconds / 60)} min"
     if seconds < 2 * 86_400:
         return f"starts in about {round(seconds / 3600)} h"
-    return f"starts in about {round(seconds / 86_400)} days" if seconds < math.inf else UNKNOWN
+    if seconds < math.inf:
+        return f"starts in about {round(seconds / 86_400)} days"
+    return UNKNOWN
 
 
 def start_of(store: Store, run: str) -> str:
-    """The expected start of a queued run in words, computed once a second for all; empty if it is
-    not queued.
+    """The expected start of a queued run in words; empty if it is not queued.
+
+    It is computed once a second for all runs.
     """
     with _lock:
         then, answer = _answers.get(store.path, (-math.inf, {}))
@@ -222,9 +232,14 @@ def _slots(store: Store, running: int) -> Sequence[Slots]:
 
 
 def _job(row: Any) -> TimedRun:
-    values, pace = json.loads(row["alike"]), pace_of(json.loads(row["paces"]))
+    values = json.loads(row["alike"])  # of ALIKE
+    pace = pace_of(json.loads(row["paces"]))
     return TimedRun(
-        row["id"], values[-1] or "cpu", _keys(row["kind"], values), row["amount"], pace or None
+        id=row["id"],
+        device=values[-1] or "cpu",
+        keys=_keys(row["kind"], values),
+        amount=row["amount"],
+        pace=pace or None,
     )
 
 
@@ -234,7 +249,8 @@ def _keys(kind: str, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
 
 
 # the facts of a job: the work left, and paces in work per second
-_JOB = f"""SELECT id, kind, json_array({", ".join(f"json_extract(settings, '$.{name}')" for name in ALIKE)}) AS alike,
+_SETTINGS = ", ".join(f"json_extract(settings, '$.{name}')" for name in ALIKE)
+_JOB = f"""SELECT id, kind, json_array({_SETTINGS}) AS alike,
     {{amount}} AS amount, {{paces}} AS paces FROM runs WHERE {{which}}"""
 _QUEUED = _JOB.format(amount="cost", paces="'[]'", which="status = 'queued'")
 _RUNNING = _JOB.format(
@@ -250,6 +266,7 @@ _RUNNING = _JOB.format(
 _PAST = _JOB.format(
     amount="0",
     paces=f"json_array(COALESCE(cost / json_extract({LAST}, '$.seconds'), 0))",
-    which=f"""status = 'finished' AND NOT {ELSEWHERE} AND (kind != '{AUDIT.name}' OR {latest("stopped")} IS NULL)
+    which=f"""status = 'finished' AND NOT {ELSEWHERE}
+        AND (kind != '{AUDIT.name}' OR {latest("stopped")} IS NULL)
         ORDER BY number DESC LIMIT {RECENT}""",
 )

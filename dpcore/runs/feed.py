@@ -35,7 +35,9 @@ class RunFeed:
     def __init__(
         self, store: Store, run: str, pause: Callable[[float], Awaitable[object]] = asyncio.sleep
     ) -> None:
-        self._store, self._run, self._pause = store, run, pause
+        self._store = store
+        self._run = run
+        self._pause = pause
         self.events: list[bytes] = []
         self.status = b""
         self.ended = False
@@ -48,63 +50,64 @@ class RunFeed:
         """Add a reader; if the feed has failed, it looks again, for the store may be back."""
         self.readers.add(news)
         if self.failed:
-            self.status, self.ended, self.failed = b"", False, False
+            self.status = b""
+            self.ended = False
+            self.failed = False
 
     def since(self, after: int, status: bytes) -> list[bytes]:
-        """The messages for a reader with this status and the events up to number `after`; it looks
-        for more.
+        """The messages for a reader with this status and the events up to number `after`.
+
+        The feed begins to look for more.
         """
         if not self.ended and (self._looking is None or self._looking.done()):
             self._looking = asyncio.get_running_loop().create_task(self._look_while_read())
-        changed = [self.status] if self.status != status else []
-        return [
-            *self.events[after:],
-            *changed,
-            *([message("end", {"run": self._run})] if self.ended else []),
-        ]
+        pieces = self.events[after:]
+        if self.status != status:
+            pieces.append(self.status)
+        if self.ended:
+            pieces.append(message("end", {"run": self._run}))
+        return pieces
 
     async def _look_while_read(self) -> None:
         while self.readers and not self.ended:
             try:
                 run, status, bodies = await asyncio.to_thread(self._look, len(self.events))
-            except (StoreError, UnknownRun) as error:
-                self.failed = True
-                unknown = f"Expected run={self._run!r} to be the id of a run on this machine."
-                name, words = (
-                    ("problem", str(error))
-                    if isinstance(error, StoreError)
-                    else ("unknown", unknown)
-                )
-                self._take(message(name, {"run": self._run, "problem": words}), [], ended=True)
+            except StoreError as error:
+                self._fail("problem", str(error))
+                return
+            except UnknownRun:
+                words = f"Expected run={self._run!r} to be the id of a run on this machine."
+                self._fail("unknown", words)
                 return
             self._take(message("status", status), bodies, ended=not run.active)
             if not self.ended:
-                await self._pause(
-                    LOOK_SECONDS if (run.position or 0) <= NEAR_PLACES else FAR_LOOK_SECONDS
-                )
+                near = (run.position or 0) <= NEAR_PLACES
+                await self._pause(LOOK_SECONDS if near else FAR_LOOK_SECONDS)
+
+    def _fail(self, name: str, words: str) -> None:
+        self.failed = True
+        self._take(message(name, {"run": self._run, "problem": words}), [], ended=True)
 
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:
         run = self._store.run(self._run)  # before the events, so that an ended run has all of them
         starts = start_of(self._store, run.id) if run.position else ""
-        bodies, running = self._store.bodies(self._run, after), run.status is Status.RUNNING
+        bodies = self._store.bodies(self._run, after)
+        running = run.status is Status.RUNNING
         held = running and steps_granted(self._store, run.id) is not None
         self._pace = self._pace or Pace(steps_of(run))  # a plan takes long to read
         reports = [body for _, body in bodies if body.startswith('{"event": "stepped"')][-REPORTS:]
         paces = [json.loads(body)["steps_per_second"] for body in reports]
         pace = self._pace.after(getattr(run.last, "step", 0), paces, going=running and not held)
-        return (
-            run,
-            {"run": run.id, **state_of(run, self._pace.steps, starts, pace, held=held)},
-            bodies,
-        )
+        state = state_of(run, self._pace.steps, starts, pace, held=held)
+        return run, {"run": run.id, **state}, bodies
 
     def _take(self, status: bytes, bodies: list[tuple[int, str]], *, ended: bool) -> None:
         if not bodies and status == self.status and ended == self.ended:
             return
-        self.events += [
-            f"id: {self._run}.{number}\ndata: {body}\n\n".encode() for number, body in bodies
-        ]
-        self.status, self.ended = status, ended
+        for number, body in bodies:
+            self.events.append(f"id: {self._run}.{number}\ndata: {body}\n\n".encode())
+        self.status = status
+        self.ended = ended
         for news in self.readers:
             news.set()
 
@@ -125,12 +128,14 @@ async def happened(news: asyncio.Event) -> bool:
 
 
 async def messages(wanted: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:
-    """The messages of several runs as they come, each after its event number, until all have ended.
+    """The messages of several runs, each after its event number, until all have ended.
 
     A slow reader gets all news in one piece, so nothing piles up for it.
     """
-    news, had = asyncio.Event(), {feed: (after, b"") for feed, after in wanted}
-    for feed, _ in wanted:
+    news = asyncio.Event()
+    had = {}  # feed -> number of the last event, and status, that the reader has
+    for feed, after in wanted:
+        had[feed] = (after, b"")
         feed.join(news)
     try:
         while had:
@@ -138,7 +143,7 @@ async def messages(wanted: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[byte
             pieces = []
             for feed, (after, status) in list(had.items()):
                 pieces += feed.since(after, status)
-                had[feed] = max(after, len(feed.events)), feed.status
+                had[feed] = (max(after, len(feed.events)), feed.status)
                 if feed.ended:
                     del had[feed]
             if pieces:

@@ -23,7 +23,10 @@ Kind = TypeVar("Kind")
 
 def last_of(events: Sequence[object], kind: type[Kind] | tuple[type[Kind], ...]) -> Kind | None:
     """The newest event of a kind, or of one of several kinds."""
-    return next((each for each in reversed(events) if isinstance(each, kind)), None)
+    for each in reversed(events):
+        if isinstance(each, kind):
+            return each
+    return None
 
 
 def all_of(events: Sequence[object], kind: type[Kind]) -> tuple[Kind, ...]:
@@ -47,10 +50,11 @@ class History:
         """Add the events that came next."""
         if not said:
             return self
+        steps = [getattr(each, "step", 0) for each in said]
         return replace(
             self,
             events=(*self.events, *said),
-            step=max(self.step, *(getattr(each, "step", 0) for each in said)),
+            step=max(self.step, *steps),
             started=last_of(said, Started) or self.started,
             finished=last_of(said, Finished) or self.finished,
             stepped=(*self.stepped, *all_of(said, Stepped)),
@@ -92,31 +96,34 @@ class RunRecord:
 
     @property
     def averages(self) -> bool:
-        """Return whether its tests also include the averaged weights."""
+        """True if its tests also include the averaged weights."""
         return self.config.ema > 0
 
     @property
     def since(self) -> tuple[str, int]:
-        """The run and the number of its last event, from where a browser follows it; none once it
-        has ended.
+        """The run and the number of its last event, from where a browser follows it.
+
+        They are empty once it has ended.
         """
-        return (self.run.id, self.history.sequence) if self.run.active else ("", 0)
+        if not self.run.active:
+            return "", 0
+        return self.run.id, self.history.sequence
 
     @property
     def not_measured(self) -> str:
-        """The sentence that an imported run was not measured here; empty for a run of this store."""
-        return (
-            f"It was imported as {self.run.imported} and was not measured here."
-            if self.run.imported
-            else ""
-        )
+        """The sentence that an imported run was not measured here; empty for other runs."""
+        if not self.run.imported:
+            return ""
+        return f"It was imported as {self.run.imported} and was not measured here."
 
     @property
     def released(self) -> Mechanism | None:
-        """Its releases so far, those of a later checkpoint included; None without any, or without
-        accounting.
+        """Its releases so far, those of a later checkpoint included.
+
+        None if it has released nothing, or has no accounting.
         """
-        return self.plan.released(self.history.step if self.history.events else None)
+        step = self.history.step if self.history.events else None
+        return self.plan.released(step)
 
     def needed_mechanism(self, purpose: str) -> Mechanism:
         """Its releases; ValueError if they have no epsilon for the purpose."""

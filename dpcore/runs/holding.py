@@ -1,7 +1,7 @@
-"""A run that its reader holds: it waits between two steps, with all that it has in memory.
+"""Pause a training run between two steps, as its reader asks.
 
-While it waits it draws and releases nothing, so that its epsilon stays what it is, and its own
-clock stands still.
+A paused run keeps its state in memory. It draws and releases nothing, so its epsilon does not
+change, and its own clock stands still.
 """
 
 import time
@@ -18,22 +18,23 @@ POLL_SECONDS = 0.05  # between two looks whether it may go on
 
 
 def can_be_held(store: Store, run: str) -> bool:
-    """True while a process trains the run that heeds what is said here: not one on a cluster or of
-    a command.
-    """
+    """True while a worker of this machine trains the run: no cluster or command can pause one."""
     return store.board(_name(run)) is not None
 
 
 def steps_granted(store: Store, run: str) -> int | None:
-    """How many steps the run may take before it waits again; None where it is not held."""
+    """The number of steps that the run may take before it waits again; None if it is not held."""
     posted = store.board(_name(run))
-    return None if posted in (None, GOES_ON) else int(posted or 0)
+    if posted is None or posted == GOES_ON:
+        return None
+    return int(posted or 0)
 
 
 def hold(store: Store, run: str) -> None:
     """Hold the run after the step that it is at; one that is held may take one step more."""
     granted = steps_granted(store, run)
-    store.post(_name(run), str(0 if granted is None else granted + 1))
+    steps = 0 if granted is None else granted + 1
+    store.post(_name(run), str(steps))
 
 
 def let_go(store: Store, run: str) -> None:
@@ -55,7 +56,10 @@ class Holding:
         pause: Callable[[float], object] = time.sleep,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._store, self._run, self._pause, self._clock = store, run, pause, clock
+        self._store = store
+        self._run = run
+        self._pause = pause
+        self._clock = clock
         self._first: int | None = None  # the step after which it was held
         self._zero = clock()  # `clock` counts from here
         self._since: float | None = None  # when it began to wait
@@ -69,13 +73,15 @@ class Holding:
         Each wait counts for one pause between reports, so that the one step which may follow is
         reported at once.
         """
-        return (self._clock() if self._since is None else self._since) - self._zero
+        now = self._clock() if self._since is None else self._since
+        return now - self._zero
 
     def wait(self, step: int) -> None:
         """Wait while the run is held after this step, for at most MAX_SECONDS."""
         if not self._held(step):
             return
-        self._since = began = self._clock()
+        began = self._clock()
+        self._since = began
         while self._held(step):
             if self._clock() - began > MAX_SECONDS:
                 with suppress(StoreError):
@@ -97,5 +103,6 @@ class Holding:
         if granted is None:
             self._first = None
             return False
-        self._first = step if self._first is None else self._first
+        if self._first is None:
+            self._first = step
         return step >= self._first + granted

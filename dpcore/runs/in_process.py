@@ -12,9 +12,7 @@ from dpcore.training.events import Event
 
 
 def with_first_event(events: Iterator[Event]) -> Iterator[Event]:
-    """Try the first event: bad input raises ValueError here, any other error comes with the first
-    event.
-    """
+    """Try the first event: bad input raises ValueError here, other errors come with that event."""
     try:
         first = next(events)
     except ValueError:
@@ -32,12 +30,13 @@ def _raising(error: Exception) -> Iterator[Event]:
 def recorded(
     store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]
 ) -> tuple[Status, str]:
-    """Record and say the events of a running run; its final status, and the reason of a failure in
-    one line.
+    """Record and say the events of a running run.
 
-    KeyboardInterrupt and BrokenPipeError, if nobody reads its output, cancel it and are raised.
+    Return its final status, and the reason of a failure in one line. KeyboardInterrupt cancels it
+    and is raised; so is BrokenPipeError, if nobody reads its output.
     """
-    status, error = Status.CANCELLED, None
+    status = Status.CANCELLED
+    error = None
     try:
         with Pulse(store, run, None, _thread.interrupt_main):  # a cancellation acts like Ctrl-C
             for event in events:
@@ -65,11 +64,11 @@ def _line(failure: Exception) -> str:
     >>> _line(RuntimeError("loss is not finite")), _line(KeyError("sigma"))
     ('loss is not finite', "KeyError: 'sigma'")
     """
-    if short := shortage(failure):
+    short = shortage(failure)
+    if short:
         return short
-    text, kind = " ".join(str(failure).split()), type(failure)
-    return (
-        text
-        if text and kind in (RuntimeError, ValueError, StoreError)
-        else f"{kind.__name__}: {text}"
-    )
+    text = " ".join(str(failure).split())
+    own_words = type(failure) in (RuntimeError, ValueError, StoreError)
+    if text and own_words:
+        return text
+    return f"{type(failure).__name__}: {text}"

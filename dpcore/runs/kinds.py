@@ -66,10 +66,13 @@ def event_from_json(kind: str, values: Mapping[str, Any]) -> Any:
     >>> event_from_json("training", {"event": "checkpointed", "step": 7})
     Checkpointed(step=7)
     """
-    rest = {key: _tuples(value) for key, value in values.items() if key != "event"}
-    return kind_named(kind).events[values["event"]](**rest)
+    rest = {key: _tuples(value) for key, value in values.items()}
+    name = rest.pop("event")
+    return kind_named(kind).events[name](**rest)
 
 
 def _tuples(value: Any) -> Any:
     """Turn the lists of JSON into tuples."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(map(_tuples, value))
+    return value

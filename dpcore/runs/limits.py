@@ -8,7 +8,7 @@ the command line owns the machine.
 import os
 import reprlib
 import tomllib
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,12 @@ class User:
 
 
 def shared() -> bool:
-    """Return whether several people use this server: DPCORE_SHARED is set, and not to 0."""
+    """True if several people use this server: DPCORE_SHARED is set, and not to 0."""
     return os.environ.get(SHARED, "").strip() not in ("", "0")
 
 
 def may_start(user: User) -> bool:
-    """Return whether the user may start jobs.
+    """True if the user may start jobs.
 
     >>> may_start(User()), may_start(User(shared=True)), may_start(User("ann", shared=True))
     (True, False, True)
@@ -53,17 +53,17 @@ def may_start(user: User) -> bool:
 
 
 def may_rule(user: User) -> bool:
-    """Return whether the user may act for everybody: pause the queue, set limits, show a run, clear
-    the store.
-    """
+    """True if the user may act for everybody: pause the queue, set limits, clear the store."""
     return not user.shared or user.teacher
 
 
 def may_change(user: User, run: Run) -> bool:
-    """Return whether the user may cancel, rename, tag, annotate, resume or delete the run; anybody
-    may look.
+    """True if the user may cancel, rename, tag, annotate, resume or delete the run.
+
+    Anybody may look.
     """
-    return may_rule(user) or (bool(user.owner) and run.owner == user.owner)
+    owns = bool(user.owner) and run.owner == user.owner
+    return owns or may_rule(user)
 
 
 def why_not(user: User, verb: str) -> str:
@@ -72,11 +72,9 @@ def why_not(user: User, verb: str) -> str:
     >>> why_not(User("ann", shared=True), "cancel")
     "This is somebody else's run. Only its owner or the teacher can cancel it."
     """
-    return (
-        f"This is somebody else's run. Only its owner or the teacher can {verb} it."
-        if user.owner
-        else NOBODY
-    )
+    if not user.owner:
+        return NOBODY
+    return f"This is somebody else's run. Only its owner or the teacher can {verb} it."
 
 
 FILE = "limits.toml"
@@ -146,7 +144,7 @@ def limits_of(home: Path) -> Limits:
                 f"Expected {name}={reprlib.repr(value)} in {FILE} to be a whole number."
             )
     try:
-        return Limits(**{**asdict(usual()), **values})
+        return replace(usual(), **values)
     except ValueError as error:
         raise StoreError(f"In {FILE}: {error}") from error
 
@@ -154,8 +152,8 @@ def limits_of(home: Path) -> Limits:
 def overdue(seconds: float) -> str:
     """The reason why a run that took too long was ended.
 
-    >>> overdue(3600)
-    'It has trained for 3,600 s, the limit in limits.toml. Resume continues from its last checkpoint.'
+    >>> overdue(3600).partition(". ")[0]
+    'It has trained for 3,600 s, the limit in limits.toml'
     """
     return (
         f"It has trained for {seconds:,} s, the limit in {FILE}. Resume continues from its last"
@@ -164,7 +162,7 @@ def overdue(seconds: float) -> str:
 
 
 def write(home: Path, limits: Limits) -> None:
-    """Set the limits for everybody; a reader finds the old ones or the new ones, never half a file."""
+    """Set the limits for everybody; a reader finds the old ones or the new ones, never a part."""
     lines = [f"{name} = {value}  # {TITLES[name]}\n" for name, value in asdict(limits).items()]
     try:
         with whole_file(home / FILE) as file:

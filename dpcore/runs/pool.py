@@ -1,5 +1,4 @@
-"""The pool of this machine's worker processes: one is always warm, and the store learns of every
-failure.
+"""The pool of this machine's worker processes: one is warm, and the store learns of failures.
 
 Any number of pools may serve one home. The one that holds the lock file starts workers, the others
 stand by.
@@ -42,8 +41,9 @@ _pools_lock = threading.Lock()
 
 
 def ensure_pool(home: Path | str | None = None) -> PoolThread:
-    """This process's pool for `home`, started on the first call; a Ray cluster's with
-    DPCORE_POOL=ray. StoreError.
+    """This process's pool for `home`, started on the first call.
+
+    With DPCORE_POOL=ray it is that of a Ray cluster. Errors: StoreError.
     """
     key = Path(home).absolute() if home else state_directory()
     with _pools_lock:
@@ -51,7 +51,8 @@ def ensure_pool(home: Path | str | None = None) -> PoolThread:
             name = os.environ.get("DPCORE_POOL") or "local"
             if name not in ("local", "ray"):
                 raise StoreError(f"Set DPCORE_POOL to local or ray, not {name!r}.")
-            _pools[key] = (pool_here(Store(key)) if name == "ray" else Pool(Store(key))).start()
+            pool = pool_here(Store(key)) if name == "ray" else Pool(Store(key))
+            _pools[key] = pool.start()
         return _pools[key]
 
 
@@ -82,8 +83,10 @@ class Pool(PoolThread):
         hire: Callable[[Path, IO[bytes], str, Slots, float], Worker] = Worker,
     ) -> None:
         super().__init__(store, "dpcore-pool")
-        self.slots, self.train = slots, train
-        self._clock, self._hire = clock, hire
+        self.slots = slots
+        self.train = train
+        self._clock = clock
+        self._hire = hire
         self.workers: list[Worker] = []
         self._limits = usual()  # those last in force
         self._wrong_limits: str | None = None  # the error in their file
@@ -95,8 +98,9 @@ class Pool(PoolThread):
         self._swept = -math.inf  # time of the last look for leftovers
 
     def close(self) -> None:
-        """End the waiting workers; training runs continue, and the next pool queues again a run
-        claimed just now.
+        """End the waiting workers; training runs continue.
+
+        The next pool queues a run again that was claimed just now.
         """
         super().close()
         with suppress(StoreError):
@@ -119,18 +123,21 @@ class Pool(PoolThread):
             self._lock_file = self._lock_file or lock_of(self.store.home)
             if self._lock_file:
                 self._look()
-            failing = (
-                f"Training workers ended {self._failures} times in a row without taking a run;"
-                f" {self.log} says why."
-            )
-            self.trouble = failing if self._failures > 1 else self._wrong_limits
+            trouble = self._wrong_limits
+            if self._failures > 1:
+                trouble = (
+                    f"Training workers ended {self._failures} times in a row without taking a run;"
+                    f" {self.log} says why."
+                )
+            self.trouble = trouble
         except (StoreError, OSError) as error:
             self.trouble = str(error)
 
     def _look(self) -> None:
         self._reap()
         try:
-            self._limits, self._wrong_limits = limits_of(self.store.home), None
+            self._limits = limits_of(self.store.home)
+            self._wrong_limits = None
         except StoreError as error:  # the limits before hold
             self._wrong_limits = str(error)
         running = self.store.runs(Status.RUNNING, kind=None)
@@ -145,19 +152,24 @@ class Pool(PoolThread):
 
     def _reap(self) -> None:
         """Forget the ended workers, and remember how they ended."""
-        for worker in [worker for worker in self.workers if worker.process.poll() is not None]:
+        for worker in list(self.workers):
+            status = worker.process.poll()
+            if status is None:
+                continue
             self.workers.remove(worker)
-            status = self._deaths[worker.name] = worker.process.returncode
-            if worker.busy_since is None and not worker.dismissed and status != 0:
+            self._deaths[worker.name] = status
+            was_waiting = worker.busy_since is None and not worker.dismissed
+            if was_waiting and status != 0:
                 self._note_failure(worker)
 
     def _note_failure(self, worker: Worker) -> None:
         """Wait longer after each failure but the first, which may be an accident."""
         now = self._clock()
-        self._failures = 1 if now - worker.born > MAX_WAIT_SECONDS else self._failures + 1
-        self._not_before = (
-            now + min(2.0 ** (self._failures - 2), MAX_WAIT_SECONDS) if self._failures > 1 else now
-        )
+        lived_long = now - worker.born > MAX_WAIT_SECONDS
+        self._failures = 1 if lived_long else self._failures + 1
+        self._not_before = now
+        if self._failures > 1:
+            self._not_before += min(2.0 ** (self._failures - 2), MAX_WAIT_SECONDS)
 
     def _note_busy(self, running: list[Run]) -> None:
         names = {run.worker for run in running}
@@ -178,33 +190,29 @@ class Pool(PoolThread):
 
     def _keep_warm(self) -> None:
         """Keep one waiting worker for each slot, and dismiss those of earlier slots."""
-        slots = (
-            (Slots(self.slots),)
-            if self.slots
-            else slots_of(self._limits, device_here(self.store.home))
-        )
-        waiting = [
-            worker for worker in self.workers if worker.busy_since is None and not worker.dismissed
-        ]
-        for worker in waiting:
+        if self.slots:
+            slots = (Slots(self.slots),)
+        else:
+            slots = slots_of(self._limits, device_here(self.store.home))
+        warm = set()
+        for worker in self.workers:
+            if worker.busy_since is not None or worker.dismissed:
+                continue
+            warm.add(worker.slots)
             if worker.slots not in slots:
                 worker.dismiss()
         for each in slots:
-            if all(worker.slots != each for worker in waiting):
+            if each not in warm:
                 self._start(each)
 
     def _start(self, slots: Slots) -> None:
-        """Start a worker, unless a run has just begun, which has the processor to itself for a
-        moment.
-        """
+        """Start a worker, unless a run has just begun: it has the processor to itself at first."""
         now = self._clock()
-        fresh = any(
-            now - worker.busy_since < SPARE
-            for worker in self.workers
-            if worker.busy_since is not None
-        )
-        if fresh or now < self._not_before:
+        if now < self._not_before:
             return
+        for worker in self.workers:
+            if worker.busy_since is not None and now - worker.busy_since < SPARE:
+                return
         if self.log.exists() and self.log.stat().st_size > LOG:
             self.log.replace(self.log.with_suffix(".old.log"))
         with open(self.log, "ab", opener=private) as log:
@@ -215,5 +223,6 @@ def _how(status: int | None) -> str:
     """The end of a process in words, as far as its pool saw it."""
     if status is None:
         return ""
-    memory = ", perhaps because the system ran out of memory" if status == -signal.SIGKILL else ""
-    return f" (status {status}{memory})"
+    if status == -signal.SIGKILL:
+        return f" (status {status}, perhaps because the system ran out of memory)"
+    return f" (status {status})"

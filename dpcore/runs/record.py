@@ -98,9 +98,9 @@ class Run:
     @cached_property
     def plan(self) -> Plan:
         """The stored plan; for runs of older versions, the plan that follows from the settings."""
-        return (
-            Plan.from_json(json.loads(self.stored_plan)) if self.stored_plan else plan(self.config)
-        )
+        if self.stored_plan:
+            return Plan.from_json(json.loads(self.stored_plan))
+        return plan(self.config)
 
     @property
     def imported(self) -> str:
@@ -113,8 +113,9 @@ class Run:
 
 
 def body_of(event: AnyEvent) -> str:
-    """An event as the store keeps it; RuntimeError for a number that is not finite, which JSON
-    lacks.
+    """An event as the store keeps it.
+
+    Errors: RuntimeError for a number that is not finite, which JSON lacks.
     """
     try:
         return json.dumps(event_to_json(event), allow_nan=False)
@@ -124,11 +125,12 @@ def body_of(event: AnyEvent) -> str:
 
 def state_directory() -> Path:
     """The home of the runs: DPCORE_HOME, or dpcore in the user's state directory."""
-    if home := os.environ.get("DPCORE_HOME"):
+    home = os.environ.get("DPCORE_HOME")
+    if home:
         # Path.expanduser raises for a user that is not there.
         return Path(os.path.expanduser(home)).absolute()
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "dpcore"
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "dpcore"
 
 
 def checkpoint_path(home: Path, run: str) -> Path:
@@ -161,7 +163,7 @@ def worker_name(pid: int) -> str:
 
 
 def is_dead(worker: str) -> bool:
-    """Return whether `worker` is a dead process of this machine; False if nobody can tell.
+    """True if `worker` is a dead process of this machine; False if nobody can tell.
 
     >>> is_dead(worker_name(os.getpid())), is_dead("elsewhere:1")
     (False, False)
@@ -193,40 +195,48 @@ def row_of(
 
     `said` are its first events, up to a checkpoint. Errors: ValueError for settings without a plan.
     """
-    now, kind = time.time(), kind_of(request)
-    planned = (planned or plan(request)) if kind is TRAINING else None
+    now = time.time()
+    began = now if worker else None
+    kind = kind_of(request)
+    stored_plan = None
+    if kind is TRAINING:
+        planned = planned or plan(request)
+        stored_plan = json.dumps(planned.to_json())
     if request.seed is None and secret is None:
         secret = new_secret()
+    done = getattr(said[-1], "step", 0) if said else 0
     return {
         "id": run,
         "kind": kind.name,
         "name": name,
         "settings": json.dumps(request.to_json()),
-        "plan": planned and json.dumps(planned.to_json()),
+        "plan": stored_plan,
         "secret": None if secret is None else f"{secret:032x}",
         "created": now,
         "status": Status.RUNNING if worker else Status.QUEUED,
         "worker": worker,
         "handed": bool(worker),
-        "started": now if worker else None,
-        "heartbeat": now if worker else None,
-        "cost": cost_of(request, planned, getattr(said[-1], "step", 0) if said else 0),
+        "started": began,
+        "heartbeat": began,
+        "cost": cost_of(request, planned, done),
     }
 
 
 def cost_of(request: Any, planned: Plan | None = None, done: int = 0) -> int:
-    """The work left of a job: examples to look at; for a comparison, whose rows are short, steps of
-    descent.
+    """The work left of a job, as a number of examples to look at.
 
-    A training run has done `done` steps of its plan. A public example counts a third: it tests a
-    step by a forward pass alone.
+    For a comparison, whose rows are short, it is a number of steps. A training run has done `done`
+    steps of its plan. A public example counts a third: it tests a step by a forward pass alone.
     """
     if isinstance(request, Request):
         return request.results * request.seeds * request.steps
     if isinstance(request, AuditRequest):
-        config, steps = request.trained, request.trained.steps_of_epochs
+        config = request.trained
+        steps = config.steps_of_epochs
     elif isinstance(request, RunConfig):
-        config, steps = request, max((planned or plan(request)).steps - done, 0)
+        config = request
+        planned = planned or plan(request)
+        steps = max(planned.steps - done, 0)
     else:
         return 0
     return steps * (config.batch + config.public // 3)  # in SQL `PER_STEP`
@@ -241,11 +251,8 @@ def run_of(row: Any, position: int | None = None) -> Run:
     values["cancelling"] = bool(values["cancelling"])
     values["sequence"] = values["sequence"] or 0
     values["tags"] = tuple(json.loads(values["tags"]))
-    values["origin"] = json.loads(values["origin"]) if values["origin"] else None
-    # this version cannot read the events of other kinds
-    last = row["body"] if row["kind"] in KINDS else None
-    return Run(
-        **values,
-        position=position,
-        last=event_from_json(row["kind"], json.loads(last)) if last else None,
-    )
+    values["origin"] = json.loads(values["origin"] or "null")
+    last = None
+    if row["body"] and row["kind"] in KINDS:  # this version cannot read events of other kinds
+        last = event_from_json(row["kind"], json.loads(row["body"]))
+    return Run(**values, position=position, last=last)

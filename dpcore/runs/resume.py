@@ -47,15 +47,17 @@ class Rest:
         worker: str | None = None,
         guard: Callable[[Database], None] = lambda db: None,
     ) -> None:
-        """Hand it to `worker`, or queue it if none is named, unless `guard` of `Store.add_rows`
-        raises.
+        """Hand it to `worker`, or queue it if none is named.
 
-        Errors: ValueError if another run continues, or continued, the run before; UnknownRun if
-        that is gone.
+        `guard` as of `Store.add_rows`. Errors: ValueError if another run continues, or continued,
+        the run before; UnknownRun if that is gone.
         """
-        before, secret = self.before, store.secret(self.before.id)
+        before = self.before
+        secret = store.secret(before.id)
         row = row_of(self.id, before.config, before.name, worker, self.plan, secret, said=self.said)
-        row |= {"owner": before.owner, "sweep": before.sweep, "parent": before.id}
+        row["owner"] = before.owner
+        row["sweep"] = before.sweep
+        row["parent"] = before.id
         if self.said and before.origin:  # the checkpoint ties it to that machine
             row["origin"] = json.dumps(before.origin)
 
@@ -67,16 +69,15 @@ class Rest:
 
 
 def ended_early(run: Run) -> bool:
-    """Return whether the run can be resumed: it was lost, cancelled or failed here."""
+    """True if the run can be resumed: it was lost, cancelled or failed here."""
     return not run.active and run.status is not Status.FINISHED and not run.imported
 
 
 @contextmanager
 def rest_of(store: Store, run: str) -> Iterator[Rest]:
-    """Prepare the run that continues from the last checkpoint, or begins again with the same seed;
-    submit it inside.
+    """Prepare the run that continues from the last checkpoint, or begins again with the same seed.
 
-    An error leaves nothing behind.
+    Submit it inside. An error leaves nothing behind.
     **Guarantees:** with the same device, threads, torch and version of the program, its batches,
     noise and weights are those that the run would have had, so both together cost what one costs.
     Elsewhere a checkpoint is refused. A run that begins again may draw other noise, so it is also
@@ -85,7 +86,35 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
     or already resumed run, a job of another kind, an unreadable checkpoint, or a run that must
     begin again and has an epsilon to stop at.
     """
-    before, new = store.run(run), store.new_id()
+    before = store.run(run)
+    _check_resumable(before)
+    # And again when it is stored; here, so that nothing is trained in vain.
+    with store.reading() as db:
+        _check_alone(db, run)
+    new = store.new_id()
+    old_file = checkpoint_path(store.home, run)
+    new_file = checkpoint_path(store.home, new)
+    try:
+        events = [event for _, event in store.tail(run)]
+        done = max([getattr(event, "step", 0) for event in events], default=0)
+        said = _taken(old_file, new_file, events)
+        if said:
+            planned = before.plan.behind(done)
+        else:
+            check_anew(before.config, done)
+            planned = before.plan.anew(done)
+        check_budget(before.config, planned)
+        yield Rest(new, before, said, planned)
+    except BaseException as error:
+        new_file.unlink(missing_ok=True)
+        if isinstance(error, ValueError):  # it names the copy; the original is still there
+            raise ValueError(str(error).replace(str(new_file), str(old_file))) from error
+        raise
+
+
+def _check_resumable(before: Run) -> None:
+    """Raise ValueError unless this is a training run of this store that ended early."""
+    run = before.id
     if before.kind != TRAINING.name:
         raise ValueError(
             f"Run {run} is a job of kind {before.kind}; only training runs can be resumed."
@@ -99,41 +128,24 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
         raise ValueError(
             f"Run {run} is {before.status}; only a run that ended early can be resumed."
         )
-    # And again when it is stored; here, so that nothing is trained in vain.
-    with store.reading() as db:
-        _check_alone(db, run)
-    old, file = checkpoint_path(store.home, run), checkpoint_path(store.home, new)
-    try:
-        events = [event for _, event in store.tail(run)]
-        said = _taken(old, file, events)
-        done = max((getattr(event, "step", 0) for event in events), default=0)
-        if not said:
-            check_anew(before.config, done)
-        planned = before.plan.behind(done) if said else before.plan.anew(done)
-        check_budget(before.config, planned)
-        yield Rest(new, before, said, planned)
-    except BaseException as error:
-        file.unlink(missing_ok=True)
-        if isinstance(error, ValueError):  # it names the copy; the original is still there
-            raise ValueError(str(error).replace(str(file), str(old))) from error
-        raise
 
 
 def _check_alone(db: Database, run: str) -> None:
-    """Raise ValueError if a run continues this one or did so: a second one would not be charged for
-    the first.
+    """Raise ValueError if a run continues this one or did so.
 
-    A deleted one that never began does not count. Errors: UnknownRun if the run itself is gone.
+    A second one would not be charged for the first. A deleted one that never began does not count.
+    Errors: UnknownRun if the run itself is gone.
     """
     if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run,)).fetchone():
         raise UnknownRun(f"Run {run} was deleted.")
-    if row := db.execute(_RESTS, {"run": run}).fetchone():
+    row = db.execute(_RESTS, {"run": run}).fetchone()
+    if row:
         why = _WHY.get(row["status"], _ENDED).format(rest=row["id"], status=row["status"])
         raise ValueError(f"Run {run} can be resumed once, but {why}")
 
 
 def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
-    """Copy a run's checkpoint and return the events before it; none if they are not all recorded."""
+    """Copy a run's checkpoint; the events before it, none if they are not all recorded."""
     if not file.exists():
         return []
     try:
@@ -147,10 +159,9 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
     if label:
         said = _until(label.step, events)
     else:  # an unreadable checkpoint: the error comes from its reader
-        saved = [
-            number for number, event in enumerate(events, 1) if isinstance(event, Checkpointed)
-        ]
-        said = events[: max(saved, default=0)]
+        said = list(events)
+        while said and not isinstance(said[-1], Checkpointed):
+            said.pop()
     if not said:
         copy.unlink()
     return said
@@ -164,9 +175,12 @@ def _until(step: int, events: Sequence[Event]) -> Sequence[Event]:
     """
     said = [event for event in events if isinstance(event, Started) or 0 < event.step <= step]
     steps = [event.step for event in said if isinstance(event, Stepped)]
-    if not said or not isinstance(said[0], Started) or steps[-1:] != [step]:
+    whole = said and isinstance(said[0], Started) and steps[-1:] == [step]
+    if not whole:
         return []
-    return said if Checkpointed(step) in said else [*said, Checkpointed(step)]
+    if Checkpointed(step) not in said:
+        said.append(Checkpointed(step))
+    return said
 
 
 # takes a configuration, the `file` of its state, its plan `planned`, its seed `secret` and its
@@ -188,13 +202,15 @@ def job_events(
     continue here.
     """
     if run.kind != TRAINING.name:
-        events = resolve_name(kind_named(run.kind).work)(run.request, secret=secret)
-        return _behind(events, said)
+        work = resolve_name(kind_named(run.kind).work)
+        return _behind(work(run.request, secret=secret), said)
     if said and isinstance(said[-1], Finished):  # its worker died before it noted the end
         return (event for event in ())
-    file, point = checkpoint_path(home, run.id), resume_point_of(said, run.origin)
+    file = checkpoint_path(home, run.id)
+    point = resume_point_of(said, run.origin)
+    reported = point.reported if point else 0
     label = label_of(file) if file.exists() else None
-    if label and label.step > (point.reported if point else 0):
+    if label and label.step > reported:
         file.unlink()  # a power cut took the last events, but not the checkpoint after them
     events = train(run.config, file=file, planned=run.plan, secret=secret, resume_point=point)
     return _explained(events) if point else events
@@ -222,6 +238,9 @@ def _behind(events: Generator[Any, None, None], said: Sequence[Any]) -> Generato
 
 
 def _timeless(event: Any) -> dict[str, Any] | None:
-    return event and {
-        name: value for name, value in event_to_json(event).items() if name not in TIMES
-    }
+    if event is None:
+        return None
+    values = event_to_json(event)
+    for name in TIMES:
+        values.pop(name, None)
+    return values

@@ -1,4 +1,7 @@
-"""The runs of a store, filtered and in order, a page at a time: a store may hold tens of thousands."""
+"""The runs of a store, filtered and in order, a page at a time.
+
+A store may hold tens of thousands.
+"""
 
 import json
 from collections.abc import Sequence
@@ -15,12 +18,18 @@ ORDERS = {  # name of an order -> SQL
     "started": "runs.number",
     "name": "LOWER(runs.name)",
     "status": "runs.status",
-    **{each: f"json_extract(runs.settings, '$.{each}')" for each in
-       ("dataset", "model", "optimizer", "sigma", "batch", "epochs")},
-    "accuracy": f"COALESCE(json_extract({LAST}, '$.accuracy'), json_extract({TESTED}, '$.accuracy'))",
+    "dataset": "json_extract(runs.settings, '$.dataset')",
+    "model": "json_extract(runs.settings, '$.model')",
+    "optimizer": "json_extract(runs.settings, '$.optimizer')",
+    "sigma": "json_extract(runs.settings, '$.sigma')",
+    "batch": "json_extract(runs.settings, '$.batch')",
+    "epochs": "json_extract(runs.settings, '$.epochs')",
+    "accuracy": (
+        f"COALESCE(json_extract({LAST}, '$.accuracy'), json_extract({TESTED}, '$.accuracy'))"
+    ),
     "duration": "COALESCE(runs.ended, (julianday('now') - 2440587.5) * 86400) - runs.started",
     "owner": "runs.owner",
-}  # fmt: skip
+}
 FINISHED = ("status = 'finished'", "kind = 'training'", "plan IS NOT NULL")
 ELSEWHERE = f"(origin IS NOT NULL AND json_extract(origin, '$.{IMPORTED}') IS NOT NULL)"
 MAX_WORDS = 10  # of a search
@@ -52,7 +61,7 @@ class Priced(NamedTuple):
     plan: str  # as JSON; "" of a job of another kind
     delta: float
     done: int | None  # steps; None before it has begun
-    over: bool  # whether it has ended
+    over: bool  # it has ended
 
 
 def found(
@@ -64,36 +73,36 @@ def found(
     limit: int | None = 50,
     offset: int = 0,
 ) -> RunPage:
-    """Find runs of every kind from place `offset` on, at most `limit`; runs without a value to sort
-    by come last.
+    """Find runs of every kind from place `offset` on, at most `limit`.
+
+    Runs without a value to sort by come last.
     """
     check.one_of(ORDERS, order=order)
     check.whole(0, limit=limit or 0, offset=offset)
     where, values = _condition(wanted)
+    key = ORDERS[order]
     way = "DESC" if descending else "ASC"
-    query = f"""SELECT id FROM runs {where} ORDER BY {ORDERS[order]} IS NULL, {ORDERS[order]} {way}, number {way}
+    most = -1 if limit is None else limit
+    query = f"""SELECT id FROM runs {where} ORDER BY {key} IS NULL, {key} {way}, number {way}
         LIMIT ? OFFSET ?"""
     total = store.rows(f"SELECT COUNT(*) FROM runs {where}", values)[0][0]
-    ids = [
-        row["id"] for row in store.rows(query, (*values, -1 if limit is None else limit, offset))
-    ]
+    ids = [row["id"] for row in store.rows(query, (*values, most, offset))]
     return RunPage(runs_of(store, ids), total)
 
 
 def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
     """The runs with these ids, in this order, without those that the store does not have."""
     listed = json.dumps(list(ids))  # one value, however many ids
-    known = {
-        run.id: run
-        for run in store.select("WHERE runs.id IN (SELECT value FROM json_each(?))", (listed,))
-    }
+    found = store.select("WHERE runs.id IN (SELECT value FROM json_each(?))", (listed,))
+    known = {run.id: run for run in found}
     return [known[each] for each in ids if each in known]
 
 
 def priced(store: Store, wanted: Wanted) -> list[Priced]:
     """The facts from which the wanted runs' epsilons follow, newest run first."""
     where, values = _condition(wanted)
-    query = f"""SELECT id, COALESCE(CASE WHEN kind = 'training' THEN plan END, ''), json_extract(settings, '$.delta'),
+    query = f"""SELECT id, COALESCE(CASE WHEN kind = 'training' THEN plan END, ''),
+        json_extract(settings, '$.delta'),
         (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id
             ORDER BY sequence DESC LIMIT 1), status NOT IN ('queued', 'running')
         FROM runs {where} ORDER BY number DESC"""
@@ -101,8 +110,9 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
 
 
 def ended(store: Store, wanted: Wanted, limit: int) -> list[Run]:
-    """The latest wanted training runs that finished here, at most `limit`, newest first; imported
-    runs are left out.
+    """The latest wanted training runs that finished here, at most `limit`, newest first.
+
+    Imported runs are left out.
     """
     where, values = _condition(wanted, *FINISHED, f"NOT {ELSEWHERE}")
     runs = store.select(f"{where} ORDER BY number DESC LIMIT ?", (*values, limit))
@@ -132,14 +142,15 @@ def owners_of(store: Store) -> list[str]:
 def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
     """The latest sweeps, newest first: id -> their name and their number of runs."""
     query = """SELECT sweep, COUNT(*) AS runs, MIN(number) AS first,
-            (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1) AS name
+            (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1)
+            AS name
         FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT ?"""
-    return {
-        row[
-            "sweep"
-        ]: f"{row['name'].partition(': ')[0]}, {row['runs']} run{'s' * (row['runs'] > 1)}"
-        for row in store.rows(query, (limit,))
-    }
+    sweeps = {}
+    for row in store.rows(query, (limit,)):
+        name = row["name"].partition(": ")[0]
+        plural = "s" if row["runs"] > 1 else ""
+        sweeps[row["sweep"]] = f"{name}, {row['runs']} run{plural}"
+    return sweeps
 
 
 def counted(store: Store, column: str, wanted: Wanted = Wanted()) -> dict[str, int]:
@@ -151,10 +162,12 @@ def counted(store: Store, column: str, wanted: Wanted = Wanted()) -> dict[str, i
 
 def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:
     """The filter in SQL, with the values of its question marks."""
-    parts, values = [*more], []
+    parts = [*more]
+    values = []
+    anywhere = " OR ".join(f"{column} LIKE ? ESCAPE '\\'" for column in SEARCHED)
     for word in wanted.text.split()[:MAX_WORDS]:
         text = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        parts.append("(" + " OR ".join(f"{each} LIKE ? ESCAPE '\\'" for each in SEARCHED) + ")")
+        parts.append(f"({anywhere})")
         values += [f"%{text}%"] * len(SEARCHED)
     if wanted.statuses:
         parts.append(f"status IN ({', '.join('?' * len(wanted.statuses))})")
@@ -162,8 +175,11 @@ def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:
     if wanted.tag:
         parts.append("EXISTS (SELECT 1 FROM json_each(runs.tags) WHERE value = ?)")
         values.append(wanted.tag)
-    for name in ("sweep", "owner"):
-        if value := getattr(wanted, name):
-            parts.append(f"{name} = ?")
-            values.append(value)
-    return f"WHERE {' AND '.join(parts)}" if parts else "", tuple(values)
+    if wanted.sweep:
+        parts.append("sweep = ?")
+        values.append(wanted.sweep)
+    if wanted.owner:
+        parts.append("owner = ?")
+        values.append(wanted.owner)
+    where = f"WHERE {' AND '.join(parts)}" if parts else ""
+    return where, tuple(values)

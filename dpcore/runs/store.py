@@ -33,7 +33,8 @@ from dpcore.runs.store_file import (
 )
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 
-RUNS, QUEUE = sql_of("runs"), sql_of("queue")
+RUNS = sql_of("runs")
+QUEUE = sql_of("queue")
 
 
 def cancel(db: Database, which: str, values: Sequence[Any] = ()) -> None:
@@ -54,7 +55,7 @@ class Store:
     """Runs and their events; StoreError names the path and the reason if the file fails."""
 
     def __init__(self, home: Path | str | None = None) -> None:
-        self.home = Path(home).absolute() if home is not None else state_directory()
+        self.home = state_directory() if home is None else Path(home).absolute()
         self.path = self.home / FILE
         self._lock = threading.Lock()  # one thread at a time has the connection
         with explained(self.path):
@@ -102,15 +103,15 @@ class Store:
         secret: int | None = None,
         owner: str = "",
     ) -> str:
-        """Queue a request, such as the `RunConfig` of a training run, or hand it to `worker` at
-        once; return the id.
+        """Queue a request, such as the `RunConfig` of a training run; return the id.
 
-        A process that does the work itself names itself as worker. The id is short and safe in
-        URLs; `run` may give one of `new_id`. The store makes and keeps a training run's plan, and
-        any job's secret seed if it is not given. Errors: ValueError, and nothing is stored, for
-        settings without a plan.
+        With `worker` hand it to that one at once: a process that does the work itself names itself.
+        The id is short and safe in URLs; `run` may give one of `new_id`. The store makes and keeps
+        a training run's plan, and any job's secret seed if it is not given. Errors: ValueError, and
+        nothing is stored, for settings without a plan.
         """
-        row = row_of(run or self.new_id(), request, name, worker, None, secret) | {"owner": owner}
+        row = row_of(run or self.new_id(), request, name, worker, secret=secret)
+        row["owner"] = owner
         self.add_rows([row])
         return row["id"]
 
@@ -124,14 +125,13 @@ class Store:
 
         `guard` may raise an error first, in the same transaction.
         """
-        bodies = [(place, body_of(event)) for place, event in enumerate(said, 1)]
+        bodies = [body_of(event) for event in said]
         with self.writing() as db:
             guard(db)
             for row in rows:
                 insert(db, row)
-                db.executemany(
-                    "INSERT INTO events VALUES (?, ?, ?)", [(row["id"], *each) for each in bodies]
-                )
+                for place, body in enumerate(bodies, 1):
+                    db.execute("INSERT INTO events VALUES (?, ?, ?)", (row["id"], place, body))
         return [row["id"] for row in rows]
 
     def cancel(self, run: str) -> Status:
@@ -150,8 +150,9 @@ class Store:
     def select(self, rest: str, values: Sequence[Any]) -> list[Run]:
         """The jobs that the rest of a query in SQL chooses, in its order."""
         rows = self.rows(RUNS + rest, values)
-        queued = any(row["status"] == Status.QUEUED for row in rows)
-        position = {run: place for place, run in enumerate(self.queue(), 1)} if queued else {}
+        position = {}  # in the queue
+        if any(row["status"] == Status.QUEUED for row in rows):
+            position = {run: place for place, run in enumerate(self.queue(), 1)}
         return [run_of(row, position.get(row["id"])) for row in rows]
 
     def secret(self, run: str) -> int | None:
@@ -162,15 +163,18 @@ class Store:
     def runs(
         self, *statuses: Status, kind: str | None = TRAINING.name, limit: int | None = None
     ) -> list[Run]:
-        """Jobs of this kind (None: every kind) in these statuses (none: all), newest first, at most
-        `limit`.
+        """Jobs of this kind in these statuses, newest first, at most `limit`.
 
-        Each takes a tenth of a millisecond, and there may be tens of thousands.
+        None stands for every kind, and no status for all. Each job takes a tenth of a millisecond,
+        and there may be tens of thousands.
         """
-        allowed, kinds = statuses or tuple(Status), () if kind is None else (kind,)
-        most = -1 if limit is None else limit
-        where = f"WHERE status IN ({', '.join('?' * len(allowed))}) {'AND kind = ? ' * len(kinds)}"
-        return self.select(where + "ORDER BY number DESC LIMIT ?", (*allowed, *kinds, most))
+        values: list[Any] = list(statuses or Status)
+        where = f"WHERE status IN ({', '.join('?' * len(values))})"
+        if kind is not None:
+            where += " AND kind = ?"
+            values.append(kind)
+        values.append(-1 if limit is None else limit)
+        return self.select(f"{where} ORDER BY number DESC LIMIT ?", values)
 
     def queue(self) -> list[str]:
         """The ids of the queued runs, in the order in which workers would claim them now."""
@@ -205,11 +209,11 @@ class Store:
             f"SELECT id, {TESTED} AS body FROM runs WHERE id IN (SELECT value FROM json_each(?))"
         )
         rows = self.rows(query, (json.dumps(list(runs)),))
-        return {
-            row["id"]: event_from_json(TRAINING.name, json.loads(row["body"]))
-            for row in rows
-            if row["body"]
-        }
+        tests = {}
+        for row in rows:
+            if row["body"]:
+                tests[row["id"]] = event_from_json(TRAINING.name, json.loads(row["body"]))
+        return tests
 
     def claim(self, worker: str, limit: int = 1, devices: Sequence[str] = ()) -> Run | None:
         """Give this worker the first run of the queue; None if there is none to begin.
@@ -220,25 +224,25 @@ class Store:
         with self.reading() as db:  # without the write lock: idle workers ask often
             if not _may_begin(db, limit, devices):
                 return None
-        query = f"""UPDATE runs SET status = 'running', worker = :worker, started = :now, heartbeat = :now
+        query = f"""UPDATE runs
+            SET status = 'running', worker = :worker, started = :now, heartbeat = :now
             WHERE id = ({QUEUE} LIMIT 1) RETURNING id"""
-        values = {
-            "worker": worker,
-            "now": time.time(),
-            "devices": json.dumps(devices) if devices else None,
-        }
+        asked = json.dumps(devices) if devices else None
+        values = {"worker": worker, "now": time.time(), "devices": asked}
         with self.writing() as db:
-            row = db.execute(query, values).fetchone() if _may_begin(db, limit, devices) else None
+            if not _may_begin(db, limit, devices):  # another worker was quicker
+                return None
+            row = db.execute(query, values).fetchone()
         return self.run(row["id"]) if row else None
 
     def give_back(self, run: Run) -> bool:
-        """Put a claimed run back into its old place in the queue; False, and no change, once it has
-        a new event.
+        """Put a claimed run back into its old place in the queue.
 
-        Nobody sees what a run does before its first event, and with its one secret seed it does the
-        same again.
+        False, and no change, once it has a new event. Nobody sees what a run does before its first
+        event, and with its one secret seed it does the same again.
         """
-        query = """UPDATE runs SET status = 'queued', worker = NULL, started = NULL, heartbeat = NULL
+        query = """UPDATE runs
+            SET status = 'queued', worker = NULL, started = NULL, heartbeat = NULL
             WHERE id = ? AND worker = ? AND status = 'running' AND NOT cancelling
             AND (SELECT COUNT(*) FROM events WHERE run = runs.id) = ? RETURNING id"""
         with self.writing() as db:
@@ -251,40 +255,42 @@ class Store:
         progress, and as cancelled if somebody asked for that. None, and no change, if it has shown
         a sign of life since `run` was read.
         """
-        values = {"id": run.id, "worker": run.worker, "beat": run.heartbeat, "now": time.time()}
-        vain = f"{reason} It made no progress in {MAX_ATTEMPTS} attempts."
-        values |= {"most": MAX_ATTEMPTS, "reason": reason, "vain": vain}
+        values = {
+            "id": run.id,
+            "worker": run.worker,
+            "beat": run.heartbeat,
+            "now": time.time(),
+            "most": MAX_ATTEMPTS,
+            "reason": reason,
+            "vain": f"{reason} It made no progress in {MAX_ATTEMPTS} attempts.",
+        }
         with self.writing() as db:
             row = db.execute(RECOVER, values).fetchone()
         return Status(row["status"]) if row else None
 
     def append(self, run: str, event: AnyEvent, worker: str | None = None) -> bool:
-        """Add the event; return whether the run must stop, because it was cancelled or no longer
-        runs.
+        """Add the event; True if the run must stop: it was cancelled or no longer runs.
 
         If `worker` is named and the run is no longer that worker's, nothing is added: another
         worker continues it.
         """
         body = body_of(event)
+        query = """INSERT INTO events SELECT ?, COALESCE(MAX(sequence), 0) + 1, ?
+            FROM events WHERE run = ?"""
         with self.writing() as db:
             cancelling = self._beat(db, run, worker)
-            if cancelling is not None:
-                db.execute(
-                    "INSERT INTO events SELECT ?, COALESCE(MAX(sequence), 0) + 1, ? FROM events"
-                    " WHERE run = ?",
-                    (run, body, run),
-                )
-                if isinstance(event, Checkpointed):  # it made progress
-                    db.execute("UPDATE runs SET attempts = 0 WHERE id = ? AND attempts > 0", (run,))
+            if cancelling is None:
+                return True
+            db.execute(query, (run, body, run))
+            if isinstance(event, Checkpointed):  # it made progress
+                db.execute("UPDATE runs SET attempts = 0 WHERE id = ? AND attempts > 0", (run,))
+            if isinstance(event, Started):
                 # What came before served other runs, too, as features do.
-                if isinstance(event, Started):
-                    db.execute("UPDATE runs SET started = ? WHERE id = ?", (time.time(), run))
-                if isinstance(event, Started) and event.origin:
-                    db.execute(
-                        "UPDATE runs SET origin = ? WHERE id = ?",
-                        (json.dumps(dict(event.origin)), run),
-                    )
-        return cancelling is None or cancelling
+                db.execute("UPDATE runs SET started = ? WHERE id = ?", (time.time(), run))
+                if event.origin:
+                    origin = json.dumps(dict(event.origin))
+                    db.execute("UPDATE runs SET origin = ? WHERE id = ?", (origin, run))
+        return cancelling
 
     def beat(self, run: str, worker: str | None = None) -> None:
         """Note that the worker of the run is alive."""
@@ -292,7 +298,7 @@ class Store:
             self._beat(db, run, worker)
 
     def stopping(self, run: str, worker: str | None = None) -> bool:
-        """Return whether the run must stop, as `append` does."""
+        """True if the run must stop, as `append` says."""
         query = (
             "SELECT cancelling FROM runs WHERE id = ? AND status = 'running' AND worker IS"
             " COALESCE(?, worker)"
@@ -303,22 +309,24 @@ class Store:
     def end(
         self, run: str, status: Status, error: str | None = None, worker: str | None = None
     ) -> bool:
-        """Give a running run its final status; False, and no change, if it is not running or not
-        `worker`'s.
+        """Give a running run its final status.
+
+        False, and no change, if it is not running or not `worker`'s.
         """
         query = """UPDATE runs SET status = ?, error = ?, ended = ?
             WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker) RETURNING id"""
         with self.writing() as db:
-            return (
-                db.execute(query, (status, error, time.time(), run, worker)).fetchone() is not None
-            )
+            row = db.execute(query, (status, error, time.time(), run, worker)).fetchone()
+        return row is not None
 
     def _beat(self, db: Database, run: str, worker: str | None) -> bool | None:
-        """Refresh the heartbeat; return whether to cancel, or None if the run is not running or
-        another worker's.
+        """Refresh the heartbeat; True if somebody cancelled the run.
+
+        None if it is not running, or another worker's.
         """
         query = """UPDATE runs SET heartbeat = ?
-            WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker) RETURNING cancelling"""
+            WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker)
+            RETURNING cancelling"""
         row = db.execute(query, (time.time(), run, worker)).fetchone()
         return None if row is None else bool(row["cancelling"])
 
@@ -332,8 +340,9 @@ class Store:
 
 
 def _may_begin(db: Database, limit: int, devices: Sequence[str]) -> bool:
-    """Return whether a run waits, fewer than `limit` run (on the devices, if named), and the queue
-    is not paused.
+    """True if a run waits, fewer than `limit` run, and the queue is not paused.
+
+    If devices are named, only runs that ask for one of them count.
     """
     # Jobs without the setting run on the CPU.
     device = "COALESCE(json_extract(settings, '$.device'), 'cpu')"

@@ -81,9 +81,7 @@ def insert(db: Database, row: Mapping[str, Any]) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn errors of the file inside into StoreErrors, which name the path, the reason and a way
-    out.
-    """
+    """Turn errors of the file into StoreErrors, which name the path, the reason and a way out."""
     try:
         yield
     except sqlite3.Error as error:
@@ -105,7 +103,7 @@ def identity_of(path: Path) -> tuple[int, int]:
 
 
 def opened(path: Path) -> Database:
-    """Connect to the store, or create it; refuse another program's database and leave it unchanged."""
+    """Connect to the store, or create it; another program's database is refused, unchanged."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_regular(path)
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))  # it will hold secret seeds
@@ -124,13 +122,15 @@ def opened(path: Path) -> Database:
 
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
-    """The version of the schema, 0 for an empty database; StoreError for a database that this
-    program did not make.
+    """The version of the schema, 0 for an empty database.
+
+    Errors: StoreError for a database that this program did not make.
     """
     both = "SELECT user_version, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_user_version"
     # One statement: between two another process may make the store.
     version, tables = db.execute(both).fetchone()
-    if 1 <= version <= VERSION or (version == 0 and tables == 0):
+    empty = version == 0 and tables == 0
+    if empty or 1 <= version <= VERSION:
         return version
     raise StoreError(
         f"Expected the run store {path} to have schema version {VERSION} or less, but it has"
@@ -145,12 +145,10 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
     db.execute("BEGIN IMMEDIATE")
     with db:
         version = _version(db, path)
-        tables = (
-            sql_of("updates").partition(f"-- version {version + 1}\n")[2]
-            if version
-            else sql_of("tables")
-        )
-        for statement in tables.split(";\n"):
+        statements = sql_of("tables")
+        if version:  # of an older program: only what came since
+            statements = sql_of("updates").partition(f"-- version {version + 1}\n")[2]
+        for statement in statements.split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
         _keep_private(path)  # before a secret is written

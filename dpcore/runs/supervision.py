@@ -1,4 +1,4 @@
-"""The shared part of all pools: the thread, the watch over workers, and the removal of old files."""
+"""The shared part of all pools: their thread, watch over workers, removal of old files."""
 
 import fcntl
 import json
@@ -49,23 +49,16 @@ def start_process(
     output: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a module of this very program for a home, with options as JSON, in a session of its
-    own; it logs to `log`.
+    """Start a module of this very program for a home, in a session of its own.
 
-    Its output goes there, too, unless `output` is subprocess.PIPE. The options get the `parent`,
-    this process.
+    It gets the options as JSON, with this process as `parent`, and logs to `log`. Its output goes
+    there, too, unless `output` is subprocess.PIPE.
     """
     root = str(Path(dpcore.__file__).parents[1])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    given = json.dumps({**options, "parent": os.getpid()})
     return subprocess.Popen(
-        [
-            sys.executable,
-            "-P",
-            "-m",
-            module,
-            str(home),
-            json.dumps({**options, "parent": os.getpid()}),
-        ],
+        [sys.executable, "-P", "-m", module, str(home), given],
         stdin=subprocess.DEVNULL,
         stdout=log if output is None else output,
         stderr=log,
@@ -122,13 +115,15 @@ class Heartbeats:
     def __init__(
         self, store: Store, stale: float = STALE, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._store, self.stale, self._clock = store, stale, clock
+        self.stale = stale
+        self._store = store
+        self._clock = clock
         # Run -> heartbeat, `_now` when first seen.
         self._seen: dict[str, tuple[float | None, float]] = {}
         self._waited = 0.0  # seconds in all, for the store
 
     def recover_silent(self, run: Run) -> bool:
-        """Queue a run again whose worker was silent for too long; return whether that happened.
+        """Queue a run again whose worker was silent for too long; True if that happened.
 
         A worker that waits for the store is not silent. So after half of the time each call waits
         for the store as the worker would, and that wait does not count. After a full disk every
@@ -171,9 +166,14 @@ def remove_needless(store: Store) -> None:
     """
     folder = checkpoint_path(store.home, "any").parent
     files = [file for file in folder.glob("*") if file.suffix in (".pt", ".part")]
-    runs = {run.id: run for run in store.runs(kind=None)} if files else {}
+    if not files:
+        return
+    runs = {run.id: run for run in store.runs(kind=None)}
     for file in files:
-        with suppress(FileNotFoundError):
-            run, age = runs.get(file.stem), time.time() - file.stat().st_mtime
-            if run.status is Status.FINISHED if run else age > UNKNOWN_FOR:
+        with suppress(FileNotFoundError):  # another process may have removed it
+            run = runs.get(file.stem)
+            age = time.time() - file.stat().st_mtime
+            finished = run is not None and run.status is Status.FINISHED
+            orphaned = run is None and age > UNKNOWN_FOR
+            if finished or orphaned:
                 file.unlink()

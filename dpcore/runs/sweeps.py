@@ -51,7 +51,7 @@ class Sweep:
 
     @property
     def runs(self) -> list[Run]:
-        return [run for point in self.points for run in point.runs]
+        return list(itertools.chain.from_iterable(point.runs for point in self.points))
 
     @property
     def charged_runs(self) -> list[Run | Deleted]:
@@ -62,8 +62,8 @@ class Sweep:
 def values_of(setting: str, text: str) -> list[Any]:
     """Read a list of values of a setting, separated by commas; ValueError names a wrong one.
 
-    >>> values_of("sigma", "0.5, 1,2"), values_of("optimizer", "sgd, adam"), values_of("private", "yes, no")
-    ([0.5, 1.0, 2.0], ['sgd', 'adam'], [True, False])
+    >>> values_of("sigma", "0.5, 1,2"), values_of("private", "yes, no")
+    ([0.5, 1.0, 2.0], [True, False])
     """
     check.one_of(swept_settings(), setting=setting)
     if len(text) > MAX_CHARACTERS:
@@ -77,19 +77,19 @@ def values_of(setting: str, text: str) -> list[Any]:
 def sweep_of(
     config: RunConfig, axes: Mapping[str, Sequence[Any]], seeds: int = 1
 ) -> list[RunConfig]:
-    """The runs of a grid: every combination of the axes' values, each `seeds` times, with the rest
-    of `config`.
+    """The runs of a grid: every combination of the axes' values, each `seeds` times.
 
-    A fixed seed is followed by the next ones; without one each run has its own secret seed.
-    Errors: ValueError for no or more than two axes, an axis without values or effect, values that
-    do not go together, or too many runs.
+    The other settings are those of `config`. A fixed seed is followed by the next ones; without one
+    each run has its own secret seed. Errors: ValueError for no or more than two axes, an axis
+    without values or effect, values that do not go together, or too many runs.
     """
     _check(axes, seeds)
     configs = []
     for values in itertools.product(*axes.values()):
-        for seed in range(seeds):
-            own = {} if config.seed is None else {"seed": config.seed + seed}
-            configs.append(replace(config, **dict(zip(axes, values, strict=True)), **own))
+        point = replace(config, **dict(zip(axes, values, strict=True)))
+        for number in range(seeds):
+            seed = None if config.seed is None else config.seed + number
+            configs.append(replace(point, seed=seed))
     for name in axes:
         if not any(SETTINGS[name].is_used(each) for each in configs):
             raise ValueError(
@@ -104,7 +104,8 @@ def named_runs(
     """The runs of a sweep with their names: `name` and the values of the axes."""
     check.whole(1, MAX_RUNS, runs=len(configs))
     name = text(name, len(name), "name")
-    named, times = [], Counter[RunConfig]()
+    named = []
+    times = Counter[RunConfig]()
     for config in configs:
         alike = replace(config, seed=None)
         times[alike] += 1
@@ -114,17 +115,20 @@ def named_runs(
 
 def sweep_in(store: Store, sweep: str) -> Sweep | None:
     """The sweep as it stands now; None if the store has no readable run of it."""
-    runs = found(store, Wanted(sweep=sweep), descending=False, limit=None).runs
-    readable = [run for run in runs if can_be_read(run)]
+    readable: list[Run] = []
+    unreadable: list[Run] = []
+    for run in found(store, Wanted(sweep=sweep), descending=False, limit=None).runs:
+        group = readable if can_be_read(run) else unreadable
+        group.append(run)
     if not readable:
         return None
     axes = varied([run.config for run in readable])
-    points: dict[tuple[Any, ...], list[Run]] = {}
+    groups: dict[tuple[Any, ...], list[Run]] = {}  # values of the axes -> runs
     for run in readable:
-        points.setdefault(tuple(getattr(run.config, name) for name in axes), []).append(run)
-    grid = tuple(SweepPoint(values, tuple(group)) for values, group in points.items())
-    unreadable = tuple(run for run in runs if not can_be_read(run))
-    return Sweep(sweep, axes, grid, unreadable, deleted_of(store, sweep))
+        values = tuple(getattr(run.config, name) for name in axes)
+        groups.setdefault(values, []).append(run)
+    points = tuple(SweepPoint(values, tuple(runs)) for values, runs in groups.items())
+    return Sweep(sweep, axes, points, tuple(unreadable), deleted_of(store, sweep))
 
 
 def varied(configs: Sequence[RunConfig]) -> tuple[str, ...]:
@@ -133,16 +137,16 @@ def varied(configs: Sequence[RunConfig]) -> tuple[str, ...]:
     >>> varied([RunConfig(seed=1), RunConfig(seed=2, sigma=2.0)])
     ('sigma',)
     """
-    return tuple(
-        name
-        for name in SETTINGS
-        if name not in FIXED and len({getattr(each, name) for each in configs}) > 1
-    )
+    names = []
+    for name in swept_settings():
+        values = {getattr(config, name) for config in configs}
+        if len(values) > 1:
+            names.append(name)
+    return tuple(names)
 
 
 def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
-    """The releases of all of the runs so far, as one mechanism; None if there is no epsilon for
-    them.
+    """The releases of all of the runs so far, as one mechanism; None if they have no epsilon.
 
     Runs compose like the steps of one run. The order and grouping of the pairs (q, sigma) does not
     change the bound, which is on the composition of their dominating pairs. There is no epsilon if
@@ -160,7 +164,9 @@ def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
         if done is not None and run.parent not in known:
             done = max(done, run.plan.already_released)
         released = run.plan.released(done)
-        for release in released.releases if released else ():
+        if released is None:
+            continue
+        for release in released.releases:
             key = (release.q, release.sigma)
             counts[key] = counts.get(key, 0) + release.count
     releases = tuple(Release(q, sigma, count) for (q, sigma), count in counts.items())
@@ -168,15 +174,18 @@ def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
 
 
 def can_be_read(run: Run | Deleted) -> bool:
-    """Return whether this version can read the run's plan and, unless it is deleted, its settings."""
+    """True if this version can read the run's plan and, unless it is deleted, its settings."""
     try:
-        return bool((isinstance(run, Deleted) or run.config) and run.plan)
+        if isinstance(run, Run):
+            _ = run.config
+        _ = run.plan
+        return True
     except (ValueError, TypeError, KeyError, RuntimeError):
         return False
 
 
 def _has_begun(run: Run | Deleted) -> bool:
-    """Return whether a run, or one that it begins again, has released something, or might have."""
+    """True if a run, or one that it begins again, has released something, or might have."""
     done = done_by(run)
     if not can_be_read(run):
         return done is not None
@@ -206,25 +215,25 @@ def _check(axes: Mapping[str, Sequence[Any]], seeds: int) -> None:
 def _value(setting: str, text: str) -> Any:
     kind = SETTINGS[setting]
     if isinstance(kind, Choice):
-        return next(
-            (
-                value
-                for value, words in WORDS.items()
-                if text.lower() in words and value in kind.choices
-            ),
-            text,
-        )
-    return (
-        read_whole(text, setting) if isinstance(kind, Count) else float(read_number(text, setting))
-    )
+        for value, words in WORDS.items():
+            if value in kind.choices and text.lower() in words:
+                return value
+        return text
+    if isinstance(kind, Count):
+        return read_whole(text, setting)
+    return float(read_number(text, setting))
 
 
 def _named(name: str, config: RunConfig, axes: Sequence[str], again: int) -> str:
     said = [phrase(axis, config) for axis in axes]
     values = _cut(", ".join([*said, f"run {again}"]), MAX_NAME_CHARS)
     room = MAX_NAME_CHARS - len(values) - 2  # the values tell the runs apart, so the name is cut
-    return f"{_cut(name, room)}: {values}" if name and room > 0 else values
+    if not name or room <= 0:
+        return values
+    return f"{_cut(name, room)}: {values}"
 
 
 def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+    if len(text) <= longest:
+        return text
+    return text[: longest - 1].rstrip() + "…"

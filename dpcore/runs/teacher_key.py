@@ -1,10 +1,10 @@
-"""The secrets of a shared server: the key of its cookies, the teacher's key, and the marks of
-signed-in teachers.
+"""The secrets of a shared server: its keys, and the marks of signed-in teachers.
 
-Each is a file in the home that only the owner of the home can read, so all server processes agree.
-Behind a key stands its seal, an HMAC by the key of cookies: a key without one was chosen by
-somebody, or made by a version that sealed none, and is refused. A teacher's mark can only be made
-with the teacher's key. It ends after twelve hours, with sign-out, or with a new key.
+The keys are the key of its cookies and the teacher's key. Each is a file in the home that only the
+owner of the home can read, so all server processes agree. Behind a key stands its seal, an HMAC by
+the key of cookies: a key without one was chosen by somebody, or made by a version that sealed none,
+and is refused. A teacher's mark can only be made with the teacher's key. It ends after twelve
+hours, with sign-out, or with a new key.
 """
 
 import hmac
@@ -19,7 +19,9 @@ from pathlib import Path
 from dpcore.regular_file import regular_text
 from dpcore.whole_file import private
 
-COOKIES, TEACHER, MARKS = "cookie.key", "teacher.key", "teachers"  # files in the home, and a folder
+COOKIES = "cookie.key"  # a file in the home
+TEACHER = "teacher.key"  # a file in the home
+MARKS = "teachers"  # a folder in the home
 MARK_SECONDS = 12 * 3600.0  # for which a mark holds
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
 _COOKIE_KEY = re.compile("[0-9a-fA-F]{64}")
@@ -48,8 +50,9 @@ def teacher_key(home: Path) -> tuple[str, bool]:
 
 
 def sign_in(home: Path, owner: str, given: str) -> bool:
-    """Make this owner the teacher if the key is right; OSError or ValueError says why nobody can
-    be.
+    """Make this owner the teacher if the key is right.
+
+    OSError or ValueError says why nobody can be.
     """
     key, _ = teacher_key(home)
     if not _OWNER.fullmatch(owner) or not _same(given.strip(), key):
@@ -112,9 +115,8 @@ def _made(file: Path, text: str) -> bool:
     """Write a whole file if there is none; False if another process was quicker."""
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
     try:
-        with open(
-            os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
-        ) as out:
+        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as out:
             out.write(f"{text}\n")
         os.link(draft, file)
     except FileExistsError:
@@ -129,7 +131,8 @@ def _new_cookie_key() -> str:
 
 
 def _new_teacher_key() -> str:
-    return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(5)) for _ in range(4))
+    letters = "".join(secrets.choice(_ALPHABET) for _ in range(20))
+    return "-".join([letters[:5], letters[5:10], letters[10:15], letters[15:]])
 
 
 def _mark(key: str, owner: str) -> str:

@@ -32,10 +32,12 @@ def submit(
     limits = limits_of(store.home)
     for request, _ in asked:
         check_size(request, limits)
-    rows = [
-        row_of(store.new_id(), request, name) | {"owner": owner, "sweep": sweep}
-        for request, name in asked
-    ]
+    rows = []
+    for request, name in asked:
+        row = row_of(store.new_id(), request, name)
+        row["owner"] = owner
+        row["sweep"] = sweep
+        rows.append(row)
     return store.add_rows(rows, guard=lambda db: check_room(db, limits, owner, len(rows)))
 
 
@@ -60,9 +62,7 @@ def keep(store: Store, imported: ImportedRun, owner: str) -> str:
 
 
 def check_size(request: Any, limits: Limits) -> None:
-    """Raise ValueError for a training run, or an audit of one, with too many steps or too large
-    batches.
-    """
+    """Raise ValueError for a training run, or an audit of one, with too many steps or examples."""
     config = request.trained if isinstance(request, AuditRequest) else request
     if isinstance(config, RunConfig):
         _check(limits, "batch", config.batch)
@@ -70,7 +70,7 @@ def check_size(request: Any, limits: Limits) -> None:
 
 
 def check_room(db: Database, limits: Limits, owner: str, runs: int) -> None:
-    """Raise ValueError if an owner would have too many runs, queued ones or all, with so many more."""
+    """Raise ValueError if an owner would have too many runs with so many more queued ones."""
     _check(limits, "queued", _count(db, owner, " AND status = 'queued'") + runs, WAIT)
     _check_kept(db, limits, owner, runs)
 

@@ -51,20 +51,19 @@ def shortage(error: BaseException) -> str:
     if not (short or isinstance(error, MemoryError)):
         return ""
     found = SIZE.search(text)
-    return (
-        f"This run does not fit into memory{f', which lacks {found[1]}' if found else ''}."
-        f" {WAY_OUT}"
-    )
+    size = f", which lacks {found[1]}" if found else ""
+    return f"This run does not fit into memory{size}. {WAY_OUT}"
 
 
 def ended_by(error: Exception) -> tuple[Status, str]:
-    """The status of a run that an error ended, and the reason: its traceback, with any advice as
-    the last line.
-    """
+    """The status of a run that an error ended, and its traceback, with any advice as last line."""
     if isinstance(error, NotContinued):
         return Status.LOST, str(error)
     trace = "".join(traceback.format_exception(error))
-    return Status.FAILED, f"{trace.rstrip()}\n{shortage(error)}\n" if shortage(error) else trace
+    advice = shortage(error)
+    if advice:
+        trace = f"{trace.rstrip()}\n{advice}\n"
+    return Status.FAILED, trace
 
 
 Noted = TypeVar("Noted")
@@ -92,9 +91,14 @@ class Pulse(threading.Thread):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(daemon=True)
-        self._store, self._run, self._worker, self._interrupt = store, run, worker, interrupt
-        self._check, self._clock = check, clock
-        self._beaten, self._interrupted = -math.inf, False
+        self._store = store
+        self._run = run
+        self._worker = worker
+        self._interrupt = interrupt
+        self._check = check
+        self._clock = clock
+        self._beaten = -math.inf  # when, by the clock
+        self._interrupted = False
         self._done = threading.Event()
 
     def run(self) -> None:
@@ -148,7 +152,8 @@ def perform(
         leave(0)
 
     def check() -> None:
-        if holding.clock() > (longest := longest_here(store.home)):
+        longest = longest_here(store.home)
+        if holding.clock() > longest:
             stop(Status.FAILED, overdue(longest))
 
     with Pulse(store, run.id, run.worker, stop, check):
@@ -185,9 +190,7 @@ def _outcome(
 
 
 def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> Noted:
-    """Note something in the store, even if the disk is full or another process holds the store for
-    a while.
-    """
+    """Note something in the store, even if it is full or held by another process for a while."""
     for _ in range(PATIENCE - 1):
         try:
             return note()
@@ -199,22 +202,23 @@ def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> N
 def wait(store: Store, parent: int, slots: int, devices: Sequence[str] = ()) -> Run | None:
     """Wait for a job; None once the parent is gone."""
     while os.getppid() == parent:
-        if run := store.claim(worker_name(os.getpid()), slots, devices):
+        run = store.claim(worker_name(os.getpid()), slots, devices)
+        if run:
             return run
         time.sleep(POLL)
     return None
 
 
 def warm_up(train: Train, home: Path, devices: Sequence[str] = ()) -> None:
-    """Train one step for nothing: the first step of a process pays for much that later ones find
-    done.
+    """Train one step for nothing: the first step of a process pays for much that others need not.
 
     It runs on the device of the runs that the worker will take, and notes the default device for
     the pages, which do not load torch.
     """
-    device = "cpu" if devices and "auto" not in devices else "auto"
+    takes_default = not devices or "auto" in devices
+    device = "auto" if takes_default else "cpu"
     for event in train(RunConfig(epochs=1e-6, device=device)):
-        if isinstance(event, Started) and device == "auto":
+        if isinstance(event, Started) and takes_default:
             with suppress(OSError):  # a full disk keeps nobody from training
                 note_device(home, event.device)
 
@@ -231,18 +235,22 @@ def take_part(memory: float) -> None:
 
 
 def main() -> None:
-    """Import, warm up unless a job is waiting, claim, work, end; `Worker` gives the home, and
-    options as JSON.
+    """Warm up unless a job is waiting, claim a job, do it, end.
+
+    `Worker` gives the home, and options as JSON.
     """
-    home, options = sys.argv[1], json.loads(sys.argv[2])
+    home = sys.argv[1]
+    options = json.loads(sys.argv[2])
     os.nice(NICENESS)
-    train, devices = resolve_name(options["train"]), options["devices"]
+    train = resolve_name(options["train"])
+    devices = options["devices"]
     if options["memory"]:
         take_part(options["memory"])
     with Store(home) as store:
         if options["warm_up"] and not store.runs(Status.QUEUED, kind=None):
             warm_up(train, store.home, devices)
-        if run := wait(store, options["parent"], options["count"], devices):
+        run = wait(store, options["parent"], options["count"], devices)
+        if run:
             perform(store, run, train)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -16,8 +17,9 @@ FOR_RUNS = 0.9  # of a GPU's memory: each process takes some beside its tensors
 
 @dataclass(frozen=True)
 class Slots:
-    """The number of runs at once, among those that ask for one of the devices; among all if none is
-    named.
+    """The number of runs at once, among those that ask for one of the devices.
+
+    If no device is named, all runs count.
     """
 
     count: int = 1
@@ -25,38 +27,44 @@ class Slots:
     memory: float | None = None  # the part of the GPU's memory for each run; None: all that is free
     threads: int | None = None  # for each run; None: as many as torch takes
 
+    def takes(self, device: str) -> bool:
+        """True if a run that asks for this device may have such a slot."""
+        return not self.devices or device in self.devices
+
 
 def slots_of(limits: Limits, device: str) -> tuple[Slots, ...]:
     """The slots of a machine with this default device, "" while no worker has noted it.
 
-    >>> [slots.devices for slots in slots_of(Limits(), "cuda")], slots_of(Limits(), "cpu") == (Slots(),)
-    ([('auto', 'cuda'), ('cpu', 'mps')], True)
+    >>> [slots.devices for slots in slots_of(Limits(), "cuda")]
+    [('auto', 'cuda'), ('cpu', 'mps')]
+    >>> slots_of(Limits(), "cpu") == (Slots(),)
+    True
     """
-    kind, cpu = device.partition(":")[0], limits.cpu_slots
+    kind = device.partition(":")[0]
+    cpu = limits.cpu_slots
     # a run alone has all cores: the number of threads enters its random streams, and older runs had
     # them all
     threads = max(1, cores() // cpu) if cpu > 1 else None
     if kind == "cuda":
         cuda = limits.cuda_slots
         memory = FOR_RUNS / cuda if cuda > 1 else None
-        return Slots(cuda, ("auto", "cuda"), memory), Slots(cpu, ("cpu", "mps"), threads=threads)
+        on_gpu = Slots(cuda, ("auto", "cuda"), memory)
+        return on_gpu, Slots(cpu, ("cpu", "mps"), threads=threads)
     if kind == "mps":
-        return Slots(limits.mps_slots, ("auto", "mps")), Slots(
-            cpu, ("cpu", "cuda"), threads=threads
-        )
+        on_gpu = Slots(limits.mps_slots, ("auto", "mps"))
+        return on_gpu, Slots(cpu, ("cpu", "cuda"), threads=threads)
     return (Slots(cpu, threads=threads),)
 
 
 def cores() -> int:
-    """The number of threads of all workers together: set by the environment, else one for each
-    core.
-    """
-    try:
-        said = int(os.environ.get("OMP_NUM_THREADS", ""))
-    except ValueError:
-        said = 0
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return said if said > 0 else here
+    """The number of threads of all workers together: OMP_NUM_THREADS, else one for each core."""
+    with suppress(ValueError):
+        threads = int(os.environ.get("OMP_NUM_THREADS", ""))
+        if threads > 0:
+            return threads
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Worker:

@@ -45,7 +45,7 @@ def test_only_this_machine_reaches_it_unless_told_otherwise(monkeypatch, port, c
     assert capsys.readouterr().err == ""
 
 
-def test_the_settings_of_the_pages_say_the_same_switch_no_protection_off_and_take_no_larger_file_than_a_run():
+def test_the_settings_of_the_pages_keep_every_protection_and_take_no_larger_file_than_a_run():
     server = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["server"]
     assert server["address"] == "127.0.0.1"
     assert not {"enableCORS", "enableXsrfProtection", "enableAgentApi", "corsAllowedOrigins"} & set(

@@ -28,7 +28,8 @@ SMALL = [
     "cpu",
 ]
 AUDITS = [
-    "noise", "fresh_noise", "evidence", "generator", "clipping", "gradients", "history", "sampler", "releases",
+    "noise", "fresh_noise", "evidence", "generator", "clipping", "gradients", "history",
+    "sampler", "releases",
     "per_step", "one_run", "one_run_curve", "one_run_gaussian", "in_out", "losses",
 ]  # fmt: skip
 

@@ -85,7 +85,7 @@ class PoolByHand(Pool):
         ]
 
     def after(self, seconds: float, *, silent: bool = False) -> None:
-        """Let time pass, at the end of which all that runs gives a sign of life, then lead a round."""
+        """Let time pass, have all that runs give a sign of life, then lead a round."""
         self.clock.go_on(seconds)
         for run in [] if silent else self.store.runs(Status.RUNNING, kind=None):
             self.store.beat(run.id)

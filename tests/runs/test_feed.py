@@ -112,7 +112,8 @@ def test_a_feed_says_how_far_a_run_is_at_each_report_and_nothing_without_news(st
         known = store.run(run).sequence
         assert feed._look(known)[1]["said"] == said[-1]
     assert said == [
-        "step 0 of 20, 0 steps/s on cpu", "step 10 of 20, 10 steps/s, 1 s left on cpu", "paused at step 10 of 20",
+        "step 0 of 20, 0 steps/s on cpu", "step 10 of 20, 10 steps/s, 1 s left on cpu",
+        "paused at step 10 of 20",
     ]  # fmt: skip
 
 
@@ -127,9 +128,7 @@ class Paused:
         await self.over.wait()
 
 
-def test_many_readers_cost_the_store_one_look_get_what_has_come_in_one_piece_and_once_they_are_gone_none(
-    store, monkeypatch
-):
+def test_many_readers_cost_the_store_one_look_and_get_the_news_in_one_piece(store, monkeypatch):
     run, looks, bodies = running(store, 5), [], store.bodies
     monkeypatch.setattr(store, "bodies", lambda *about: looks.append(about) or bodies(*about))
 

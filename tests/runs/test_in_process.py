@@ -72,9 +72,7 @@ def raised(work: Callable[[], object]) -> BaseException:
     return said.value
 
 
-def test_what_numpy_torch_and_devices_say_of_a_full_memory_is_understood_and_no_other_error_taken_for_it() -> (
-    None
-):
+def test_errors_of_a_full_memory_by_numpy_torch_and_devices_are_understood_and_no_others() -> None:
     for empty in (np.empty, torch.empty):
         said = shortage(raised(lambda empty=empty: empty(TOO_MUCH)))
         assert said.startswith("This run does not fit into memory, which lacks ")

@@ -45,11 +45,18 @@ CREATE TABLE events (
 PRAGMA user_version = 1;
 """
 SETTINGS = {  # of a run, as version 1 stored it
-    "dataset": "mnist", "source": "sample", "model": "cnn", "activation": "tanh", "optimizer": "sgd", "private": True,
-    "sigma": 1.5, "batch": 256, "clip_norm": 0.1, "lr": 1.0, "momentum": 0.9, "epochs": 2.0, "delta": 1e-05, "seed": 3,
-    "device": "auto", "clipping": "flat", "reading": "scaled", "schedule": "constant", "rate": 0.0, "level_steps": 0,
-    "lr_schedule": "constant", "lr_end": 0.0, "lr_epochs": 0.0, "ema": 0.0, "acceptance": "none", "sa_q0": 10.0,
-    "sa_mu0": 10, "public": 0, "pca": 0, "pca_sigma": 7.0, "relevance_sigma": 10.0, "stop_epsilon": 0.0,
+    "dataset": "mnist", "source": "sample", "model": "cnn",
+    "activation": "tanh", "optimizer": "sgd",
+    "private": True,
+    "sigma": 1.5, "batch": 256, "clip_norm": 0.1, "lr": 1.0, "momentum": 0.9, "epochs": 2.0,
+    "delta": 1e-05,
+    "seed": 3,
+    "device": "auto", "clipping": "flat", "reading": "scaled", "schedule": "constant", "rate": 0.0,
+    "level_steps": 0,
+    "lr_schedule": "constant", "lr_end": 0.0, "lr_epochs": 0.0, "ema": 0.0, "acceptance": "none",
+    "sa_q0": 10.0,
+    "sa_mu0": 10, "public": 0, "pca": 0, "pca_sigma": 7.0, "relevance_sigma": 10.0,
+    "stop_epsilon": 0.0,
     "stop_accountant": "pld",
 }  # fmt: skip
 SAID = [Started(10_000, 79, 0.0256, "cpu", 26_010, "book-keeping"), Finished(79, 3.0, 0.9)]

@@ -209,7 +209,7 @@ def silent_after(
     return heartbeats, clock, run
 
 
-def test_a_run_of_a_silent_machine_is_queued_again_and_says_why_and_a_sign_of_life_gives_it_its_time_again(
+def test_a_run_of_a_silent_machine_is_queued_again_and_a_sign_of_life_gives_it_its_time_again(
     store: Store,
 ) -> None:
     heartbeats, clock, run = silent_after(store, STALE)
@@ -243,7 +243,7 @@ def test_neither_a_heartbeat_of_the_future_nor_another_process_of_its_number_kee
 
 
 @pytest.mark.parametrize("error", [None, StoreError("the disk is full")], ids=["held", "full"])
-def test_a_worker_that_a_held_or_full_store_keeps_silent_keeps_its_run_and_has_the_time_that_was_left(
+def test_a_worker_that_a_held_or_full_store_keeps_silent_keeps_its_run_and_its_time(
     store: Store, monkeypatch: pytest.MonkeyPatch, error: StoreError | None
 ) -> None:
     heartbeats, clock, run = silent_after(store, 0.6 * STALE)

@@ -107,7 +107,8 @@ run = pool.store.submit(RunConfig())
 pool.store.cancel(run)
 assert pool.store.tail(run) == [] and pool.store.runs()
 pool.close()
-print(type(pool).__name__, [module for module in ("torch", "streamlit", "ray") if module in sys.modules])
+loaded = [module for module in ("torch", "streamlit", "ray") if module in sys.modules]
+print(type(pool).__name__, loaded)
 """
     environment = {**os.environ, "DPCORE_HOME": str(home), "PYTHONPATH": str(ROOT)}
     environment |= {"DPCORE_POOL": name, "DPCORE_RAY_ADDRESS": "127.0.0.1:1"}

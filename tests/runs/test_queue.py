@@ -343,7 +343,7 @@ def test_an_audit_should_take_as_long_as_its_steps_took_in_one_that_was_not_stop
     assert seconds_for(store, long) == pytest.approx(5.0 * cost_of(long) / cost_of(short))
 
 
-def test_a_paused_queue_says_so_and_what_older_versions_or_other_machines_did_keeps_nobody_from_knowing(
+def test_a_paused_queue_says_so_whatever_older_versions_or_other_machines_did(
     store: Store,
 ) -> None:
     _recorded(store, 120.0)

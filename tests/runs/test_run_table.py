@@ -64,7 +64,8 @@ def test_each_word_is_found_somewhere_and_no_sign_of_sql_is_one(store: Store):
     )
     editing.annotate(store, adam, "Über den Vortrag")
     for text, wanted in (
-        ("ADAM", [adam]), ("100%", [adam]), ("%", [adam]), ("_b", [sgd]), ("'x'", [sgd]), ("\\", [sgd]), (sgd, [sgd]),
+        ("ADAM", [adam]), ("100%", [adam]), ("%", [adam]), ("_b", [sgd]), ("'x'", [sgd]),
+        ("\\", [sgd]), (sgd, [sgd]),
         ("sure vortrag", [adam]), ("sure 'x'", []), ("' OR 1=1 --", []), ("  ", [sgd, adam]),
         (" ".join("a" * 99), [sgd, adam]),
     ):  # fmt: skip

@@ -92,7 +92,8 @@ def test_all_runs_are_queued_under_one_id_each_with_a_name_that_tells_it_apart(s
     runs = store.runs(Status.QUEUED)[::-1]
     assert [run.config for run in runs] == configs
     assert [run.name for run in runs] == [
-        "Noise: sigma 1, run 1", "Noise: sigma 1, run 2", "Noise: sigma 2, run 1", "Noise: sigma 2, run 2",
+        "Noise: sigma 1, run 1", "Noise: sigma 1, run 2",
+        "Noise: sigma 2, run 1", "Noise: sigma 2, run 2",
     ]  # fmt: skip
     assert {(run.sweep, run.owner) for run in runs} == {(sweep, "ann")}
     assert len({store.secret(run.id) for run in runs}) == 4

@@ -29,12 +29,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _nothing(arguments: argparse.Namespace) -> int:
-    asked = getattr(arguments, "id", None)
-    if asked is not None:
-        run = asked if isinstance(asked, str) else asked[0]
+    run = getattr(arguments, "id", None)
+    if isinstance(run, list):  # an action on several runs
+        run = run[0]
+    if run is not None:
         path = state_directory() / FILE
         raise UnknownRun(
             f"Expected run={run!r} to be the id of a run; there is no store {path} yet."
         )
-    print_json({"runs": []}) if arguments.json else print("No runs yet.")
+    if arguments.json:
+        print_json({"runs": []})
+    else:
+        print("No runs yet.")
     return 0

@@ -1,4 +1,4 @@
-"""Actions of `python -m dpcore runs`: list, show, cancel, resume, export, import, delete and sweep."""
+"""Actions of `python -m dpcore runs`, such as list, show, cancel, resume, export and import."""
 
 import argparse
 import os
@@ -35,7 +35,8 @@ PRICE = "Releasing the best of them costs more than that run alone, because each
 
 
 def as_object(item: Run) -> dict[str, Any]:
-    values = asdict(item) | {"last": event_to_json(item.last) if item.last else None}
+    values = asdict(item)
+    values["last"] = event_to_json(item.last) if item.last else None
     del values["stored_plan"]
     return values
 
@@ -43,11 +44,11 @@ def as_object(item: Run) -> dict[str, Any]:
 def in_columns(rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose columns are as wide as their widest cells."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
+    lines = []
+    for row in rows:
+        cells = [word.ljust(width) for word, width in zip(row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _check_list(arguments: argparse.Namespace) -> None:
@@ -63,7 +64,8 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
         from dpcore.commands.runs.watching import watch_all  # late: it loads rich
 
         return watch_all(store)
-    runs = store.runs(kind=None if arguments.kind == ALL_KINDS else arguments.kind)
+    kind = None if arguments.kind == ALL_KINDS else arguments.kind
+    runs = store.runs(kind=kind)
     if arguments.json:
         print_json({"runs": [as_object(item) for item in runs]})
         return 0
@@ -73,7 +75,8 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
         for item in runs
     ]
     print(in_columns(rows) if runs else "No runs yet.")
-    if left_out := sum(counted(store, "kind").values()) - len(runs):
+    left_out = sum(counted(store, "kind").values()) - len(runs)
+    if left_out:
         print(f"Jobs of other kinds left out: {left_out}. --kind all lists them.", file=sys.stderr)
     if store.board(PAUSED):
         print(WAITS, file=sys.stderr)
@@ -89,27 +92,24 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(as_object(item))
         return 0
-    starts = f", {start_of(store, item.id)}" if item.position else ""
-    status = f"{status_of(item)}{starts}"
+    status = status_of(item)
+    if item.position:
+        status = f"{status}, {start_of(store, item.id)}"
     rows = [
         ("id", item.id),
         ("name", name_of(item)),
         ("status", status),
         ("progress", progress_of(item)),
     ]
-    for label, moment in (
-        ("submitted", item.created),
-        ("started", item.started),
-        ("ended", item.ended),
-    ):
+    moments = {"submitted": item.created, "started": item.started, "ended": item.ended}
+    for label, moment in moments.items():
         rows.append((label, "-" if moment is None else when(moment)))
     rows.append(("events", str(item.sequence)))
     if item.imported:
         rows.append(("imported", f"{item.imported}; its figures were not measured here"))
-    rows += [
-        (key, UNSET.get(key, "-") if value is None else str(value))
-        for key, value in item.settings.items()
-    ]
+    for name, value in item.settings.items():
+        words = UNSET.get(name, "-") if value is None else str(value)
+        rows.append((name, words))
     print(in_columns(rows))
     if item.error:
         print(item.error.rstrip())
@@ -133,19 +133,23 @@ def _check_sweep(arguments: argparse.Namespace) -> None:
             )
         setattr(arguments, setting, axes[setting][0])
     arguments.name = text(arguments.name, MAX_NAME_CHARS, "name")
-    arguments.axes, arguments.configs = (
-        list(axes),
-        sweep_of(config_of(arguments), axes, arguments.seeds),
-    )
+    arguments.axes = list(axes)
+    arguments.configs = sweep_of(config_of(arguments), axes, arguments.seeds)
 
 
 def _sweep(store: Store, arguments: argparse.Namespace) -> int:
-    sweep, named = store.new_id(), named_runs(arguments.configs, arguments.axes, arguments.name)
-    runs = store.add_rows([row_of(store.new_id(), *each) | {"sweep": sweep} for each in named])
+    sweep = store.new_id()
+    rows = []
+    for config, name in named_runs(arguments.configs, arguments.axes, arguments.name):
+        row = row_of(store.new_id(), config, name)
+        row["sweep"] = sweep
+        rows.append(row)
+    runs = store.add_rows(rows)
     if arguments.json:
         print_json({"sweep": sweep, "runs": runs})
         return 0
-    print("\n".join(f"{run}  {name}" for run, (_, name) in zip(runs, named, strict=True)))
+    for row in rows:
+        print(f"{row['id']}  {row['name']}")
     print(f"Queued {len(runs)} runs as sweep {sweep}; 'python -m dpcore app' trains them. {PRICE}")
     return 0
 
@@ -167,7 +171,8 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     from dpcore.training.loop import train  # late: loading torch takes seconds
 
     with rest_of(store, arguments.id) as rest:
-        config, file = rest.before.config, checkpoint_path(store.home, rest.id)
+        config = rest.before.config
+        file = checkpoint_path(store.home, rest.id)
         secret = store.secret(rest.before.id)
         point = resume_point_of(rest.said, rest.before.origin)
         # a bad checkpoint raises ValueError before anything is recorded
@@ -233,10 +238,12 @@ def _export(store: Store, arguments: argparse.Namespace) -> int:
         assert isinstance(form, TextForm)
         sys.stdout.write(form.write(records))
         return 0
-    path = to = Path(arguments.to)
+    to = Path(arguments.to)
+    path = to
     try:
         if isinstance(form, TextForm):
-            path = to / file_name(form, ids) if to.is_dir() else to
+            if to.is_dir():
+                path = to / file_name(form, ids)
             _write(path, form.write(records))
         else:
             _fill(path, form, records)
@@ -292,12 +299,35 @@ def _check_import(arguments: argparse.Namespace) -> None:
 
 def _import(store: Store, arguments: argparse.Namespace) -> int:
     run = take_in(store, arguments.run)
-    print_json(as_object(store.run(run))) if arguments.json else print(f"Imported as run {run}.")
+    if arguments.json:
+        print_json(as_object(store.run(run)))
+    else:
+        print(f"Imported as run {run}.")
     return 0
 
 
 Check = Callable[[argparse.Namespace], None]
 Act = Callable[[Store, argparse.Namespace], int]
+
+
+def _add_id(parser: Parser, nargs: str | None = None) -> None:
+    parser.add_argument("id", nargs=nargs, metavar="ID", help="id of a run")
+
+
+def _add_sweep(made: Parser) -> None:
+    add_settings(made)
+    grid = "a setting and its values, such as sigma=1,2,4; once or twice"
+    made.add_argument(
+        "--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid
+    )
+    made.add_argument(
+        "--seeds",
+        type=whole,
+        default=1,
+        metavar="COUNT",
+        help="number of runs for each combination",
+    )
+    made.add_argument("--name", default="", help="first words of the name of each run")
 
 
 def add_actions(parser: Parser) -> None:
@@ -317,7 +347,6 @@ def add_actions(parser: Parser) -> None:
         made.set_defaults(act=act, check=check, begins=begins)
         return made
 
-    one: dict[str, Any] = {"metavar": "ID", "help": "id of a run"}
     made = action("list", "list the runs, newest first", _list, _check_list)
     kinds = [*KINDS, ALL_KINDS]
     made.add_argument(
@@ -330,20 +359,20 @@ def add_actions(parser: Parser) -> None:
         "--watch", action="store_true", help="show queued and running runs until Ctrl-C"
     )
     made = action("show", "show a run and its settings", _show)
-    made.add_argument("id", **one)
+    _add_id(made)
     made.add_argument(
         "--watch",
         action="store_true",
         help="show the run until it ends, with its accuracy as a curve",
     )
-    action("cancel", "cancel a run; it stops within one step", _cancel).add_argument("id", **one)
-    action("resume", "continue an interrupted run here, under a new id", _resume).add_argument(
-        "id", **one
-    )
+    made = action("cancel", "cancel a run; it stops within one step", _cancel)
+    _add_id(made)
+    made = action("resume", "continue an interrupted run here, under a new id", _resume)
+    _add_id(made)
     made = action(
         "export", "write runs as tables, scripts, a model card, ...", _export, _check_export
     )
-    made.add_argument("id", nargs="+", **one)
+    _add_id(made, nargs="+")
     forms = "; ".join(f"{form.name}: {form.title}" for form in FORMS.values())
     made.add_argument("--format", choices=list(FORMS), default="json", help=forms)
     made.add_argument(
@@ -354,21 +383,9 @@ def add_actions(parser: Parser) -> None:
     )
     made.add_argument("file", metavar="FILE", help="file of 'export --format json'")
     made = action("delete", "delete ended runs for good", _delete)
-    made.add_argument("id", nargs="+", **one)
+    _add_id(made, nargs="+")
     made.add_argument("--yes", action="store_true", help="do not ask")
     made = action("sweep", "queue runs over one or two settings", _sweep, _check_sweep, begins=True)
-    add_settings(made)
-    grid = "a setting and its values, such as sigma=1,2,4; once or twice"
-    made.add_argument(
-        "--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid
-    )
-    made.add_argument(
-        "--seeds",
-        type=whole,
-        default=1,
-        metavar="COUNT",
-        help="number of runs for each combination",
-    )
-    made.add_argument("--name", default="", help="first words of the name of each run")
+    _add_sweep(made)
     for each in actions.choices.values():
         each.add_argument("--json", action="store_true", help="print JSON")

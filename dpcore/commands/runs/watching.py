@@ -17,6 +17,7 @@ from dpcore.commands.train import printer
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, rest_of_run
+from dpcore.runs.history import all_of
 from dpcore.runs.in_words import name_of, progress_of, status_of, steps_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.pool import recover_dead
@@ -25,7 +26,8 @@ from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Event, Stepped
 
 PAUSE = 0.25  # seconds between two looks at the store
-ROWS, COLUMNS = 10, 60  # of a curve
+ROWS = 10  # of a curve
+COLUMNS = 60
 BAR = 40
 DOT = "•"
 MAX_RUNS = 20  # runs in the picture
@@ -35,18 +37,26 @@ Wait = Callable[[float], object]  # of time.sleep
 
 
 def watch_one(store: Store, item: Run, *, as_json: bool = False, wait: Wait = time.sleep) -> int:
-    """Show a training run until it ends or until Ctrl-C, which does not end it; in a pipe, print
-    its events.
+    """Show a training run until it ends or until Ctrl-C, which does not end it.
+
+    In a pipe, print its events.
     """
     if item.kind != TRAINING.name:
         raise ValueError(f"Expected run={item.id!r} to be a training run, not a {item.kind}.")
     if as_json or not sys.stdout.isatty():
         say = printer(as_json)
-        return _follow(store, item, lambda _, __, new: [say(event) for event in new], wait)
+
+        def print_new(now: Run, said: Sequence[Event], new: Sequence[Event]) -> None:
+            for event in new:
+                say(event)
+
+        return _follow(store, item, print_new, wait)
     with Live(console=Console(), auto_refresh=False) as live:
-        return _follow(
-            store, item, lambda now, said, _: live.update(_of_run(now, said), refresh=True), wait
-        )
+
+        def draw(now: Run, said: Sequence[Event], new: Sequence[Event]) -> None:
+            live.update(_of_run(now, said), refresh=True)
+
+        return _follow(store, item, draw, wait)
 
 
 def watch_all(store: Store, *, wait: Wait = time.sleep) -> int:
@@ -88,23 +98,17 @@ def _of_runs(items: Sequence[Run]) -> RenderableType:
     table = Table("ID", "STATUS", "", "PROGRESS", "NAME", box=None, header_style="")
     for item in sorted(items, key=lambda each: (each.position or 0, each.id))[:MAX_RUNS]:
         table.add_row(item.id, status_of(item), _bar(item), progress_of(item), Text(name_of(item)))
-    more = (
-        f"and {len(items) - MAX_RUNS} more"
-        if len(items) > MAX_RUNS
-        else ""
-        if items
-        else "No active runs."
-    )
-    return Group(table, Text(more))
+    below = ""
+    if not items:
+        below = "No active runs."
+    elif len(items) > MAX_RUNS:
+        below = f"and {len(items) - MAX_RUNS} more"
+    return Group(table, Text(below))
 
 
 def _of_run(item: Run, said: Sequence[Event]) -> RenderableType:
-    tests = [event for event in said if isinstance(event, Evaluated)]
-    lines = (
-        curve([(test.step, test.accuracy) for test in tests], _steps(item))
-        if tests
-        else ["Not tested yet."]
-    )
+    points = [(test.step, test.accuracy) for test in all_of(said, Evaluated)]
+    lines = curve(points, _steps(item)) if points else ["Not tested yet."]
     head = Table.grid(padding=(0, 2))
     head.add_row(item.id, status_of(item), _bar(item), progress_of(item), _left(item, said))
     return Group(Text(name_of(item)), head, Text("\n".join(["", "test accuracy", *lines])))
@@ -120,9 +124,11 @@ def _steps(item: Run) -> int:
 
 def _left(item: Run, said: Sequence[Event]) -> str:
     """Return the time left at the pace of the latest reports."""
-    paces = [event.steps_per_second for event in said if isinstance(event, Stepped)]
+    paces = [event.steps_per_second for event in all_of(said, Stepped)]
     left = rest_of_run(_steps(item), done_by(item) or 0, paces)
-    return f"{duration(left)} left" if item.status is Status.RUNNING and left < math.inf else ""
+    if item.status is not Status.RUNNING or left == math.inf:
+        return ""
+    return f"{duration(left)} left"
 
 
 def curve(points: Sequence[tuple[int, float]], steps: int) -> list[str]:
@@ -133,18 +139,18 @@ def curve(points: Sequence[tuple[int, float]], steps: int) -> list[str]:
      81.1% |                              *
      72.2% |
     """
-    low, high = min(y for _, y in points), max(y for _, y in points)
+    accuracies = [y for _, y in points]
+    high = max(accuracies)
+    span = high - min(accuracies)
     grid = [[" "] * COLUMNS for _ in range(ROWS)]
     for x, y in points:
-        row = round((high - y) / (high - low) * (ROWS - 1)) if high > low else 0
-        grid[row][min(COLUMNS - 1, int(x / max(steps, 1) * COLUMNS))] = DOT
-    levels = [high - (high - low) * row / (ROWS - 1) for row in range(ROWS)]
-    lines = [
-        f"{percent(level, gap=''):>6} |{''.join(row).rstrip()}"
-        for level, row in zip(levels, grid, strict=True)
-    ]
-    return [
-        *(line.rstrip() for line in lines),
-        f"{'':6} +{'-' * COLUMNS}",
-        f"{'step':>6}  0{steps:>{COLUMNS - 1},}",
-    ]
+        row = round((high - y) / span * (ROWS - 1)) if span > 0 else 0
+        column = int(x / max(steps, 1) * COLUMNS)
+        grid[row][min(COLUMNS - 1, column)] = DOT
+    lines = []
+    for row, dots in enumerate(grid):
+        level = percent(high - span * row / (ROWS - 1), gap="")
+        lines.append(f"{level:>6} |{''.join(dots)}".rstrip())
+    lines.append(f"{'':6} +{'-' * COLUMNS}")
+    lines.append(f"{'step':>6}  0{steps:>{COLUMNS - 1},}")
+    return lines

@@ -11,12 +11,13 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import finite
 from dpcore.runs.export.base import TextForm
 from dpcore.runs.history import RunRecord
-from dpcore.runs.in_words import as_csv
 from dpcore.runs.kinds import event_to_json
+from dpcore.runs.plain_text import as_csv
 from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
 from dpcore.training.settings import SETTINGS
 
-FORMAT, VERSION = "dpcore run", 1
+FORMAT = "dpcore run"
+VERSION = 1
 MAX_REASON_CHARS = 500  # of the reason of a failure
 
 
@@ -28,21 +29,24 @@ def run_json(records: Sequence[RunRecord]) -> str:
     """
     (record,) = records
     run = record.run
-    told = {
-        name: getattr(run, name) for name in ("id", "name", "status", "created", "started", "ended")
-    }
-    lines = (run.error or "").strip().splitlines()  # the last has the error without paths
-    told |= {
-        "error": lines[-1][:MAX_REASON_CHARS] if lines else "",
+    lines = (run.error or "").strip().splitlines() or [""]  # the last has no paths
+    facts = {
+        "id": run.id,
+        "name": run.name,
+        "status": run.status,
+        "created": run.created,
+        "started": run.started,
+        "ended": run.ended,
+        "error": lines[-1][:MAX_REASON_CHARS],
         "tags": run.tags,
         "note": run.note,
+        "origin": run.origin or {},
     }
-    told["origin"] = run.origin or {}
     whole = {
         "format": FORMAT,
         "version": VERSION,
         "program": f"dpcore {__version__}",
-        "run": told,
+        "run": facts,
         "settings": record.config.to_json(),
         "plan": record.plan.to_json(),
         "events": [event_to_json(event) for event in record.history.events],
@@ -53,6 +57,9 @@ def run_json(records: Sequence[RunRecord]) -> str:
 JSON = TextForm(
     "json", "The whole run as JSON, for import elsewhere", ".json", "application/json", run_json
 )
+
+
+EPSILON = "privacy/epsilon"  # name of a figure
 
 
 class Figure(NamedTuple):
@@ -70,108 +77,96 @@ def figures_of(record: RunRecord) -> list[Figure]:
 
     Numbers that are not finite are left out, except an infinite epsilon.
     """
-    mechanism, steps = record.plan.mechanism, [test.step for test in record.history.evaluated]
-    at = [record.plan.compositions_at(step) for step in steps]
-    curve = (
-        ACCOUNTANTS[CERTIFIED].curve(mechanism, at, record.config.delta)
-        if mechanism and at
-        else None
-    )
-    spent = iter(curve.epsilon.tolist() if curve else ())
+    epsilons = iter(_epsilons_of_tests(record))
     found = []
     for sequence, event in enumerate(record.history.events, 1):
         match event:
             case Stepped():
-                named, epoch = _of_steps(event), event.epoch
+                epoch = event.epoch
+                named = _of_steps(event)
             case Evaluated():
-                named, epoch = (
-                    [*_of_test(event), ("privacy/epsilon", next(spent, None))],
-                    event.epoch,
-                )
+                epoch = event.epoch
+                named = [*_of_test(event), (EPSILON, next(epsilons, None))]
             case Finished():
-                named, epoch = [("run/seconds", event.seconds)], event.step * record.config.q
+                epoch = event.step * record.config.q
+                named = [("run/seconds", event.seconds)]
             case _:
                 continue
         for name, value in named:
-            if value is not None and (
-                math.isfinite(value) or (name == "privacy/epsilon" and value == math.inf)
-            ):
+            if value is None:
+                continue
+            infinite_epsilon = name == EPSILON and value == math.inf
+            if math.isfinite(value) or infinite_epsilon:
                 found.append(Figure(sequence, event.step, epoch, name, value))
     return found
 
 
+def _epsilons_of_tests(record: RunRecord) -> list[float]:
+    """The certified epsilon at each test; empty if the run has none."""
+    mechanism = record.plan.mechanism
+    tests = record.history.evaluated
+    if mechanism is None or not tests:
+        return []
+    compositions = [record.plan.compositions_at(test.step) for test in tests]
+    curve = ACCOUNTANTS[CERTIFIED].curve(mechanism, compositions, record.config.delta)
+    return curve.epsilon.tolist()
+
+
 def _of_steps(event: Stepped) -> list[tuple[str, float | None]]:
+    norms = zip(NORM_QUANTILES, event.norms, strict=False)
     return [
         ("train/loss", event.loss),
         ("train/clipped", event.clipped),
-        *(
-            (f"train/norm {at:g}", norm)
-            for at, norm in zip(NORM_QUANTILES, event.norms, strict=False)
-        ),
+        *[(f"train/norm {quantile:g}", norm) for quantile, norm in norms],
         ("train/steps per second", event.steps_per_second),
         ("train/accepted", event.accepted),
     ]
 
 
 def _of_test(event: Evaluated) -> list[tuple[str, float | None]]:
+    classes = enumerate(event.per_class)
     return [
         ("test/accuracy", event.accuracy),
         ("test/loss", event.loss),
         ("test/averaged accuracy", event.averaged_accuracy),
         ("test/RMSE", event.rmse),
-        *(
-            (f"test/accuracy of class {place}", value)
-            for place, value in enumerate(event.per_class)
-        ),
+        *[(f"test/accuracy of class {place}", accuracy) for place, accuracy in classes],
     ]
+
+
+COLUMNS = ("run", "name", "status", "imported", "event", "step", "epoch", "figure", "value")
 
 
 def tidy_csv(records: Sequence[RunRecord]) -> str:
-    """One row for each figure of each run, with a column for each setting that differs from its
-    default.
+    """One row for each figure of each run.
 
-    Epsilon is certified. A secret seed is empty. An imported run names its original.
+    Each setting that differs from its default has a column. Epsilon is certified. A secret seed is
+    empty. An imported run names its original.
     """
-    chosen = {name for record in records for name in record.config.chosen()}
+    chosen = set().union(*(record.config.chosen() for record in records))
     settings = [name for name in SETTINGS if name in chosen]
-    rows = [
-        [
-            record.run.id,
-            record.run.name,
-            record.run.status.value,
-            record.run.imported,
-            *figure,
-            *(getattr(record.config, name) for name in settings),
-        ]
-        for record in records
-        for figure in figures_of(record)
-    ]
-    return as_csv(
-        [
-            "run",
-            "name",
-            "status",
-            "imported",
-            "event",
-            "step",
-            "epoch",
-            "figure",
-            "value",
-            *settings,
-        ],
-        rows,
-    )
+    rows = []
+    for record in records:
+        run = record.run
+        about = [run.id, run.name, run.status.value, run.imported]
+        values = [getattr(record.config, name) for name in settings]
+        rows += [[*about, *figure, *values] for figure in figures_of(record)]
+    return as_csv([*COLUMNS, *settings], rows)
 
 
 CSV = TextForm("csv", "Tidy CSV, a row for each figure", ".csv", "text/csv", tidy_csv, several=True)
 
 
 def dp_event_json(records: Sequence[RunRecord]) -> str:
-    """The DpEvent as JSON, with a note for an imported run; ValueError for a run without epsilon."""
+    """The DpEvent as JSON, with a note for an imported run.
+
+    Errors: ValueError for a run without epsilon.
+    """
     (record,) = records
-    mechanism = record.needed_mechanism("to account for")
-    told = {"note": record.not_measured} if record.not_measured else {}
-    return json.dumps(event_of(mechanism) | told, allow_nan=False, indent=1) + "\n"
+    event = event_of(record.needed_mechanism("to account for"))
+    if record.not_measured:
+        event["note"] = record.not_measured
+    return json.dumps(event, allow_nan=False, indent=1) + "\n"
 
 
 DP_EVENT = TextForm(

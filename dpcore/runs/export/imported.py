@@ -9,7 +9,7 @@ mark it as imported, and fronts and averages leave it out.
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,7 @@ ORIGIN = {  # key of `origin_of` -> pattern of its value
     "threads": "[1-9][0-9]{0,3}",
     "data": "[0-9a-f]{64}",
 }
+IMPORTABLE = [each.value for each in Status if each is not Status.QUEUED]
 WHILE_IT_RAN = "It was exported while it was running."
 TOLD: dict[str, Any] = {  # key of the run in a file, beside note and origin -> type
     "id": str,
@@ -97,12 +98,12 @@ def read_run(content: bytes) -> ImportedRun:
     plan = _affirmed(config, matching(config, Plan.from_json(given)))
     events = events_from(whole["events"], config, plan)
     columns = _columns(table(whole["run"], "the run"), events)
-    here, there = DATASETS[config.dataset].fingerprint, json.loads(columns["origin"]).get("data")
-    own, pixels = (
-        config.dataset not in DATASETS.shipped,
-        (config.features, config.views) == ("pixels", 1),
-    )
-    if own and pixels and there not in (None, here):  # a fingerprint of features would tell nothing
+    own_data = config.dataset not in DATASETS.shipped
+    # A fingerprint of features would say nothing about the images.
+    on_pixels = config.features == "pixels" and config.views == 1
+    here = DATASETS[config.dataset].fingerprint
+    there = json.loads(columns["origin"]).get("data")
+    if own_data and on_pixels and there not in (None, here):
         raise ValueError(
             f"Expected a run on the images that are called {config.dataset} here; it was on others."
         )
@@ -119,11 +120,11 @@ def take_in(
 
     `guard` may raise an error in the transaction. `within_limits.keep` also checks the limits.
     """
-    row = row_of(store.new_id(), imported.config, "", planned=imported.plan) | {
-        "secret": None,
-        "owner": owner,
-    }
-    (run,) = store.add_rows([row | imported.columns], imported.events, guard)
+    row = row_of(store.new_id(), imported.config, "", planned=imported.plan)
+    row |= imported.columns
+    row["secret"] = None
+    row["owner"] = owner
+    (run,) = store.add_rows([row], imported.events, guard)
     return run
 
 
@@ -136,10 +137,11 @@ def _affirmed(config: RunConfig, plan: Plan) -> Plan:
                 f"Expected the plan to keep stop_epsilon={config.stop_epsilon:g}, which allows "
                 f"{affordable} steps by {config.stop_accountant}; it has {plan.steps}."
             )
-    own, spent = (*plan.first, *plan.charged), plan.spent
+    own = (*plan.first, *plan.charged)
     kinds = {(each.q, each.sigma) for each in own}
+    spent_kinds = {(each.q, each.sigma) for each in plan.spent}
     most = MAX_EARLIER_RUNS * sum(each.count for each in own)
-    if plan.repeated > most or any((each.q, each.sigma) not in kinds for each in spent):
+    if plan.repeated > most or not spent_kinds <= kinds:
         raise ValueError(
             "Expected what the plan says was spent before to be releases of the same settings."
         )
@@ -158,32 +160,31 @@ def _affordable_steps(config: RunConfig) -> int:
 
 
 def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any]:
-    note, origin = values.pop("note", ""), values.pop("origin", {})
+    note = values.pop("note", "")
+    origin = values.pop("origin", {})
     run = typed_table(values, TOLD, "the run", ("tags",))
-    check.one_of([each.value for each in Status if each is not Status.QUEUED], status=run["status"])
+    check.one_of(IMPORTABLE, status=run["status"])
     status = Status(run["status"])
     if (status is Status.FINISHED) is not isinstance(events[-1], Finished):
         raise ValueError(f"Expected a run that is {status} to end with such an event.")
-    for name in ("created", "started", "ended"):
-        if run[name] is not None:
-            check.in_range(0, time.time() + DAY, **{name: run[name]})
-    moments = [run[name] for name in ("created", "started", "ended") if run[name] is not None]
-    if moments != sorted(moments):
-        raise ValueError(
-            "Expected the run to be created, to start and to end in this order; its times differ."
-        )
+    _check_times(run)
     if not isinstance(note, str):
         raise ValueError("Expected the note of the run to be a text.")
     if not re.fullmatch("[0-9a-z]{1,40}", run["id"]):
         raise ValueError("Expected the id of the run to be letters and digits.")
-    running = status is Status.RUNNING
-    error = WHILE_IT_RAN if running else text(run["error"], MAX_REASON_CHARS, "error")
+    if status is Status.RUNNING:  # nobody will hear of its end
+        status = Status.LOST
+        ended = run["started"]
+        error = WHILE_IT_RAN
+    else:
+        ended = run["ended"]
+        error = text(run["error"], MAX_REASON_CHARS, "error")
     return {
         "name": text(run["name"], MAX_NAME_CHARS, "name"),
-        "status": Status.LOST if running else status,
+        "status": status,
         "created": run["created"],
         "started": run["started"],
-        "ended": run["started"] if running else run["ended"],
+        "ended": ended,
         "error": error or None,
         "tags": json.dumps(clean(run.get("tags", ()))),
         "note": text(note, MAX_NOTE_CHARS, "note", lines=True),
@@ -191,13 +192,28 @@ def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any
     }
 
 
-def _origin(value: Any) -> dict[str, str]:
+def _check_times(run: Mapping[str, Any]) -> None:
+    """Raise ValueError for a time in the future, or times in an impossible order."""
+    moments = []
+    for name in ("created", "started", "ended"):
+        if run[name] is not None:
+            check.in_range(0, time.time() + DAY, **{name: run[name]})
+            moments.append(run[name])
+    if moments != sorted(moments):
+        raise ValueError(
+            "Expected the run to be created, to start and to end in this order; its times differ."
+        )
+
+
+def _origin(origin: Any) -> dict[str, str]:
     """The origin of the run, limited to the names that runs have here."""
-    values = table(value, "the origin of the run")
+    values = table(origin, "the origin of the run")
     only(values, {*ORIGIN, IMPORTED}, "the origin of the run", [*ORIGIN, IMPORTED])
     found = {}
-    for name in [each for each in values if each != IMPORTED]:
-        said = typed(values[name], str, f"{name} in the origin of the run")
+    for name, value in values.items():
+        if name == IMPORTED:
+            continue
+        said = typed(value, str, f"{name} in the origin of the run")
         if not re.fullmatch(ORIGIN[name], said):
             raise ValueError(
                 f"Expected {name} in the origin of the run to be as runs here note it, not"

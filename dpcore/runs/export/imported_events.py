@@ -9,7 +9,8 @@ from reprlib import Repr
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.runs.in_words import printable
+from dpcore.runs.history import last_of
+from dpcore.runs.plain_text import printable
 from dpcore.training.config import RunConfig
 from dpcore.training.events import (
     KINDS,
@@ -32,13 +33,16 @@ MAX_INT = 2**63  # whole numbers are smaller
 
 Value = TypeVar("Value")
 _SHORT = Repr()
-_SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxlist = 1, 2, 2
+_SHORT.maxlevel = 1
+_SHORT.maxdict = 2
+_SHORT.maxlist = 2
 shortly = _SHORT.repr  # a value in an error
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """Read the JSON object of a file; ValueError, and no other error, for a file that is too large
-    or wrong.
+    """Read the JSON object of a file.
+
+    Errors: ValueError, and no other, for a file that is too large or wrong.
     """
     if len(content) > MAX_BYTES:
         raise ValueError(
@@ -82,12 +86,14 @@ def only(
     values: Mapping[str, Any], known: Set[str], name: str, optional: Collection[str] = ()
 ) -> None:
     """Raise ValueError if a key is unknown, or missing and not optional."""
-    if unknown := [key for key in values if key not in known]:
-        raise ValueError(
-            f"Expected {name} to have no key {shortly(unknown[0])}: this version knows none."
-        )
-    if lost := sorted(known - values.keys() - set(optional)):
-        raise ValueError(f"Expected {name} to have the key {lost[0]!r}.")
+    for key in values:
+        if key not in known:
+            raise ValueError(
+                f"Expected {name} to have no key {shortly(key)}: this version knows none."
+            )
+    missing = sorted(known - values.keys() - set(optional))
+    if missing:
+        raise ValueError(f"Expected {name} to have the key {missing[0]!r}.")
 
 
 def typed_table(
@@ -106,23 +112,29 @@ def record(values: Any, kind: type[Value], name: str) -> Value:
 
 
 def typed(value: Any, kind: Any, name: str) -> Any:
-    """Convert the value to the type, such as lists to tuples; ValueError names one that is wrong or
-    too long.
+    """Convert the value to the type, such as lists to tuples.
 
-    Texts, which pages, terminals and files print, lose their control characters.
+    Texts, which pages, terminals and files print, lose their control characters. Errors: ValueError
+    names a value that is wrong or too long.
 
     >>> typed([1, 2.5], tuple[float, ...], "norms"), typed(None, int | None, "seed")
     ((1.0, 2.5), None)
     """
     if get_origin(kind) is types.UnionType:
-        (inner,) = (each for each in get_args(kind) if each is not types.NoneType)
-        return None if value is None else typed(value, inner, name)
+        if value is None:
+            return None
+        (inner,) = set(get_args(kind)) - {types.NoneType}
+        return typed(value, inner, name)
     if get_origin(kind) is tuple:
         return _items(value, get_args(kind), name)
-    word, good = _SIMPLE[kind]
-    if not good(value):
+    word, fits = _SIMPLE[kind]
+    if not fits(value):
         raise ValueError(f"Expected {name} to be {word}, but it is {shortly(value)}.")
-    return float(value) if kind is float else printable(value) if kind is str else value
+    if kind is float:
+        return float(value)
+    if kind is str:
+        return printable(value)
+    return value
 
 
 def _items(value: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
@@ -141,41 +153,50 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < MAX_INT
 
 
-_SIMPLE = {
-    bool: ("true or false", lambda value: isinstance(value, bool)),
+def _is_true_or_false(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_finite(value: Any) -> bool:
+    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_TEXT_CHARS
+
+
+_SIMPLE = {  # type -> its name in an error, and the check of a value
+    bool: ("true or false", _is_true_or_false),
     int: ("a whole number of at most 63 bits", _is_whole),
-    float: (
-        "a finite number",
-        lambda value: _is_whole(value) or (isinstance(value, float) and math.isfinite(value)),
-    ),
-    str: (
-        f"a text of at most {MAX_TEXT_CHARS:,} characters",
-        lambda value: isinstance(value, str) and len(value) <= MAX_TEXT_CHARS,
-    ),
+    float: ("a finite number", _is_finite),
+    str: (f"a text of at most {MAX_TEXT_CHARS:,} characters", _is_text),
 }
 
 
 MAX_SECONDS = 10 * 366 * 86_400.0  # of a run
 MAX_STEPS_PER_SECOND = 1e16  # more steps than a run has, within one tick of a clock
+WRONG_EPOCH = "its epoch does not match its step"
 
 
 def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]:
-    """Read the events of a run; ValueError names the first that a run of this plan cannot have at
-    its place.
+    """Read the events of a run.
+
+    Errors: ValueError names the first that a run of this plan cannot have at its place.
     """
     if not isinstance(values, list) or not 0 < len(values) <= MAX_ITEMS:
         raise ValueError(f"Expected the events to be a list of 1 to {MAX_ITEMS:,} of them.")
     events = tuple(_event(each, f"event {number}") for number, each in enumerate(values, 1))
     before: Event | None = None
     for number, event in enumerate(events, 1):
-        if why := _wrong_place(event, before, plan.steps) or _wrong(event, config, plan):
+        why = _wrong_place(event, before, plan.steps) or _wrong(event, config, plan)
+        if why:
             raise ValueError(f"Expected event {number} to be possible at its place, but {why}.")
         before = event
-    last, tests = events[-1], [event for event in events if isinstance(event, Evaluated)]
-    if isinstance(last, Finished) and (
-        not tests or (tests[-1].step, tests[-1].accuracy) != (last.step, last.accuracy)
-    ):
-        raise ValueError("Expected the run to finish with the accuracy of its last test.")
+    last = events[-1]
+    if isinstance(last, Finished):
+        tested = last_of(events, Evaluated)
+        if tested is None or (tested.step, tested.accuracy) != (last.step, last.accuracy):
+            raise ValueError("Expected the run to finish with the accuracy of its last test.")
     return events
 
 
@@ -189,76 +210,94 @@ def _event(value: Any, name: str) -> Event:
 
 def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
     """The reason why the event cannot follow the one before it; empty if it can."""
-    if isinstance(event, Preparing):
-        return (
-            ""
-            if before is None or isinstance(before, Preparing)
-            else "features come before the start"
-        )
-    if isinstance(event, Started):
-        return "" if before is None or isinstance(before, Preparing) else "a run starts once"
     if before is None or isinstance(before, Preparing):
-        return "a run starts first"
+        may_begin = isinstance(event, Preparing | Started)
+        return "" if may_begin else "a run starts first"
+    if isinstance(event, Preparing):
+        return "features come before the start"
+    if isinstance(event, Started):
+        return "a run starts once"
     if isinstance(before, Finished):
         return "the run has finished"
     if not 1 <= event.step <= steps:
         return f"it is of step {event.step}, and the run has {steps}"
     if isinstance(before, Started):
         return ""
-    twice = type(event) is type(before) and not isinstance(event, Checkpointed)
-    return "its step does not follow the one before" if event.step < before.step + twice else ""
+    same_kind = type(event) is type(before) and not isinstance(event, Checkpointed)
+    earliest = before.step + 1 if same_kind else before.step
+    return "its step does not follow the one before" if event.step < earliest else ""
 
 
 def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
     """The first impossible figure of the event; empty if all are possible."""
-    classes = len(DATASETS[config.dataset].classes)
-    wrong: dict[str, bool] = {}
-    if isinstance(event, Stepped | Evaluated):
-        wrong["its epoch does not match its step"] = not _near(event.epoch, event.step * config.q)
     match event:
-        case Started():
-            right = (event.examples, event.steps) == (config.examples, plan.steps) and _near(
-                event.q, config.q
-            )
-            wrong["its data or its steps differ from the settings"] = (
-                not right or event.parameters <= 0
-            )
         case Preparing():
-            wrong["it is not a part of its images"] = (
-                not 0 < event.done <= event.total or event.step != 0
-            )
+            return _wrong_preparation(event)
+        case Started():
+            return _wrong_start(event, config, plan)
         case Stepped():
-            norms = len(event.norms) == len(NORM_QUANTILES) and min(event.norms) >= 0
-            wrong["its clipped share or norms are impossible"] = not (
-                _shares([event.clipped]) and norms
-            )
-            speed = 0 <= event.steps_per_second <= MAX_STEPS_PER_SECOND
-            wrong["its speed or its decisions are impossible"] = not speed or not set(
-                event.decisions
-            ) <= set("ar")
+            return _wrong_step(event, config)
         case Evaluated():
-            shares = _shares([event.accuracy, event.averaged_accuracy, *event.per_class])
-            right = shares and (event.rmse or 0) >= 0 and len(event.per_class) <= classes
-            wrong["its accuracies are impossible"] = not right
-            rows = event.answers or ()
-            right = len(rows) <= SHOWN_EXAMPLES and all(
-                len(row) == classes and _shares(row) for row in rows
-            )
-            wrong["its answers do not fit its classes"] = not right
+            return _wrong_test(event, config)
         case Finished():
-            shares = _shares([event.accuracy, event.averaged_accuracy])
-            right = event.step == plan.steps and shares and 0 <= event.seconds <= MAX_SECONDS
-            wrong["its last step, accuracy or time is impossible"] = not right
-            rows = event.confusion
-            square = rows is None or (
-                len(rows) == classes and all(len(row) == classes for row in rows)
-            )
-            right = square and all(count >= 0 for row in rows or () for count in row)
-            wrong["its table of mistakes does not fit its classes"] = not right
-    if isinstance(event, Stepped | Finished):
-        accepted = 0 <= (event.accepted or 0) <= event.step
-        wrong["its count of accepted steps is impossible"] = not accepted
-    return next((why for why, holds in wrong.items() if holds), "")
+            return _wrong_end(event, config, plan)
+    return ""
+
+
+def _wrong_preparation(event: Preparing) -> str:
+    if not 0 < event.done <= event.total or event.step != 0:
+        return "it is not a part of its images"
+    return ""
+
+
+def _wrong_start(event: Started, config: RunConfig, plan: Plan) -> str:
+    same_sizes = event.examples == config.examples and event.steps == plan.steps
+    if not same_sizes or not _near(event.q, config.q) or event.parameters <= 0:
+        return "its data or its steps differ from the settings"
+    return ""
+
+
+def _wrong_step(event: Stepped, config: RunConfig) -> str:
+    if not _near(event.epoch, event.step * config.q):
+        return WRONG_EPOCH
+    whole_norms = len(event.norms) == len(NORM_QUANTILES) and min(event.norms) >= 0
+    if not whole_norms or not _shares([event.clipped]):
+        return "its clipped share or norms are impossible"
+    possible_speed = 0 <= event.steps_per_second <= MAX_STEPS_PER_SECOND
+    if not possible_speed or not set(event.decisions) <= set("ar"):
+        return "its speed or its decisions are impossible"
+    return _wrong_acceptance(event)
+
+
+def _wrong_test(event: Evaluated, config: RunConfig) -> str:
+    classes = len(DATASETS[config.dataset].classes)
+    if not _near(event.epoch, event.step * config.q):
+        return WRONG_EPOCH
+    shares = _shares([event.accuracy, event.averaged_accuracy, *event.per_class])
+    if not shares or (event.rmse or 0) < 0 or len(event.per_class) > classes:
+        return "its accuracies are impossible"
+    answers = event.answers or ()
+    fitting = all(len(row) == classes and _shares(row) for row in answers)
+    if not fitting or len(answers) > SHOWN_EXAMPLES:
+        return "its answers do not fit its classes"
+    return ""
+
+
+def _wrong_end(event: Finished, config: RunConfig, plan: Plan) -> str:
+    shares = _shares([event.accuracy, event.averaged_accuracy])
+    if event.step != plan.steps or not shares or not 0 <= event.seconds <= MAX_SECONDS:
+        return "its last step, accuracy or time is impossible"
+    if event.confusion is not None:
+        classes = len(DATASETS[config.dataset].classes)
+        counts = all(len(row) == classes and min(row) >= 0 for row in event.confusion)
+        if not counts or len(event.confusion) != classes:
+            return "its table of mistakes does not fit its classes"
+    return _wrong_acceptance(event)
+
+
+def _wrong_acceptance(event: Stepped | Finished) -> str:
+    possible = 0 <= (event.accepted or 0) <= event.step
+    return "" if possible else "its count of accepted steps is impossible"
 
 
 def _shares(values: Sequence[float | None]) -> bool:

@@ -11,7 +11,8 @@ from dpcore.privacy.report.statement import NOT_COVERED, statement
 from dpcore.runs.export.base import TextForm, filled
 from dpcore.runs.export.scripts import where_trained
 from dpcore.runs.history import RunRecord
-from dpcore.runs.in_words import escaped, when
+from dpcore.runs.in_words import when
+from dpcore.runs.plain_text import escaped
 from dpcore.training.models import MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 
@@ -28,7 +29,8 @@ def _plain(words: str) -> str:
 
 def model_card(records: Sequence[RunRecord]) -> str:
     (record,) = records
-    run, about_data = record.run, DATASETS[record.config.dataset].note
+    run = record.run
+    about_data = DATASETS[record.config.dataset].note
     return filled(
         "card.md",
         title=f"{run.id}: {_plain(run.name)}" if run.name else run.id,
@@ -47,16 +49,20 @@ def _table(rows: Mapping[str, str]) -> str:
 
 
 def _what(record: RunRecord) -> dict[str, str]:
-    config, plan, history = record.config, record.plan, record.history
-    started, data = history.started, DATASETS[config.dataset]
-    early = (
-        f", {record.run.status.value} after {history.step:,} of them"
-        if history.finished is None
-        else ""
-    )
-    chosen = {name: value for name, value in config.chosen().items() if name != "seed"}
-    network, usual = MODELS[config.model], config.width == WIDTH and not config.pca
-    about = f"{config.width:,} hidden units." if network.wide and not usual else network.note
+    config = record.config
+    history = record.history
+    data = DATASETS[config.dataset]
+    optimizer = OPTIMIZERS[config.optimizer]
+    network = MODELS[config.model]
+    usual_width = config.width == WIDTH and not config.pca
+    about = network.note
+    if network.wide and not usual_width:
+        about = f"{config.width:,} hidden units."
+    early = ""
+    if history.finished is None:
+        early = f", {record.run.status.value} after {history.step:,} of them"
+    parameters = f"{history.started.parameters:,}" if history.started else "not said"
+    chosen = [f"{name} = {value}" for name, value in config.chosen().items() if name != "seed"]
     return {
         "Data": (
             f"{data.title} ({config.source}): {config.examples:,} training examples,"
@@ -64,12 +70,10 @@ def _what(record: RunRecord) -> dict[str, str]:
         ),
         "Origin of the data": f"{data.origin}. Licence: {data.licence}",
         "Network": f"{config.model}, {config.activation}. {about}",
-        "Parameters": f"{started.parameters:,}" if started else "not said",
-        "Optimizer": f"{OPTIMIZERS[config.optimizer].title}. {OPTIMIZERS[config.optimizer].note}",
-        "Training": f"{plan.steps:,} steps of an expected batch of {config.batch:,}{early}",
-        "Settings that differ from their defaults": (
-            _plain(", ".join(f"{name} = {value}" for name, value in chosen.items())) or "none"
-        ),
+        "Parameters": parameters,
+        "Optimizer": f"{optimizer.title}. {optimizer.note}",
+        "Training": f"{record.plan.steps:,} steps of an expected batch of {config.batch:,}{early}",
+        "Settings that differ from their defaults": _plain(", ".join(chosen)) or "none",
     }
 
 
@@ -86,15 +90,14 @@ def _results(record: RunRecord) -> str:
     if last.rmse is not None:
         rows["Root mean square error of the expected class"] = nearest(last.rmse)
     classes = DATASETS[record.config.dataset].classes
-    rows |= {
-        f"Accuracy of {_plain(name)}": percent(each)
-        for name, each in zip(classes, last.per_class, strict=False)
-    }
+    for name, accuracy in zip(classes, last.per_class, strict=False):
+        rows[f"Accuracy of {_plain(name)}"] = percent(accuracy)
     return _table(rows)
 
 
 def _privacy(record: RunRecord) -> str:
-    mechanism, config = record.released, record.config
+    mechanism = record.released
+    config = record.config
     if mechanism is None:
         return record.plan.unaccounted or "Nothing has been released yet."
     before = f"- {BEFORE.format(count=record.plan.repeated)}\n" if record.plan.spent else ""
@@ -105,28 +108,24 @@ def _privacy(record: RunRecord) -> str:
 
 
 def _provenance(record: RunRecord) -> dict[str, str]:
-    run, seed = record.run, record.config.seed
-    rows = {
-        "Run": run.id,
-        "Status": run.status.value,
-        "Seed": "secret" if seed is None else f"{seed}, chosen",
-    }
-    for label, moment in (
-        ("Submitted", run.created),
-        ("Started", run.started),
-        ("Ended", run.ended),
-    ):
+    run = record.run
+    seed = record.config.seed
+    rows = {"Run": run.id, "Status": run.status.value}
+    rows["Seed"] = "secret" if seed is None else f"{seed}, chosen"
+    moments = {"Submitted": run.created, "Started": run.started, "Ended": run.ended}
+    for label, moment in moments.items():
         if moment is not None:
             rows[label] = when(moment, utc=True)
     if run.parent:
         rows["Continues run"] = run.parent
     if run.imported:
         rows["Imported"] = f"{_plain(run.imported)}; not measured here"
-    origin = {
-        _plain(name.capitalize()): _plain(text) for name, text in where_trained(record).items()
-    }
-    told = {name: text for name, text in origin.items() if name not in rows}
-    return rows | (told or {"Machine and versions": "not recorded"})
+    machine = {}
+    for name, text in where_trained(record).items():
+        label = _plain(name.capitalize())
+        if label not in rows:
+            machine[label] = _plain(text)
+    return rows | (machine or {"Machine and versions": "not recorded"})
 
 
 CARD = TextForm(

@@ -1,5 +1,4 @@
-"""Scripts that repeat a run with this program or with Opacus, or recompute its epsilon with
-dp-accounting.
+"""Scripts that repeat a run, here or with Opacus, or recompute its epsilon with dp-accounting.
 
 Each fills a template in `templates`.
 """
@@ -22,21 +21,19 @@ WORDS = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text(encodin
 
 
 def script(records: Sequence[RunRecord]) -> str:
-    """A script that trains a run again with this program: bit for bit if its seed was chosen, else
-    with fresh noise.
+    """A script that trains a run again with this program.
 
-    It holds the settings, origin and result of the run, and no secret.
+    It repeats the run bit for bit if its seed was chosen, else with fresh noise. It holds the
+    settings, origin and result of the run, and no secret.
     """
     (record,) = records
-    steps, finished = record.plan.steps, record.history.finished
+    steps = record.plan.steps
+    finished = record.history.finished
     origin = where_trained(record)
-    about = [WORDS["secret" if record.config.seed is None else "chosen"]]
+    about = [WORDS["secret"] if record.config.seed is None else WORDS["chosen"]]
     if finished is None:
-        about.append(
-            WORDS["part"].format(
-                status=record.run.status.value, done=record.history.step, steps=steps
-            )
-        )
+        status = record.run.status.value
+        about.append(WORDS["part"].format(status=status, done=record.history.step, steps=steps))
     if record.not_measured:
         about.append(record.not_measured)
     if not origin:
@@ -54,7 +51,9 @@ def script(records: Sequence[RunRecord]) -> str:
 
 def where_trained(record: RunRecord) -> dict[str, str]:
     """The recorded origin of the run; empty if there is none."""
-    return {name: said for name, said in (record.run.origin or {}).items() if name != IMPORTED}
+    origin = dict(record.run.origin or {})
+    origin.pop(IMPORTED, None)
+    return origin
 
 
 def as_code(values: Mapping[str, Any]) -> str:
@@ -66,8 +65,10 @@ def as_code(values: Mapping[str, Any]) -> str:
         'sigma': 2.0,
     }
     """
+    if not values:
+        return "{}"
     lines = [f"    {name!r}: {value!r}," for name, value in values.items()]
-    return "\n".join(["{", *lines, "}"]) if lines else "{}"
+    return "\n".join(["{", *lines, "}"])
 
 
 SCRIPT = TextForm(
@@ -76,13 +77,13 @@ SCRIPT = TextForm(
 
 
 def opacus_script(records: Sequence[RunRecord]) -> str:
-    """A script that repeats a run with Opacus, another implementation of the private step, on the
-    same data and model.
+    """A script that repeats a run with Opacus, on the same data and model.
 
-    Errors: ValueError says why Opacus cannot.
+    Opacus is another implementation of the private step. Errors: ValueError says why it cannot.
     """
     (record,) = records
-    if why := obstacle(record.config):
+    why = obstacle(record.config)
+    if why:
         raise ValueError(f"Opacus cannot repeat run {record.run.id}: {why}.")
     return filled(
         "opacus.py",
@@ -104,22 +105,24 @@ def obstacle(config: RunConfig) -> str:
     >>> obstacle(RunConfig(optimizer="pi_adam")), obstacle(RunConfig())
     ('it has no optimizer pi_adam', '')
     """
-    against = {
-        "the run has no noise": not config.private or config.sigma == 0,
-        f"it has no optimizer {config.optimizer}": not OPTIMIZERS[config.optimizer].in_torch,
-        f"it has no clipping {config.clipping} with the sensitivity of this one": (
-            config.clipping != "flat"
-        ),
-        "it has no DP-PCA": config.pca > 0,
-        "it accepts every step": config.acceptance != "none",
-        "its gradients of ids were never compared with those of this program": (
-            DATASETS[config.dataset].ids > 0
-        ),
-    }
+    if not config.private or config.sigma == 0:
+        return "the run has no noise"
+    if not OPTIMIZERS[config.optimizer].in_torch:
+        return f"it has no optimizer {config.optimizer}"
+    if config.clipping != "flat":
+        return f"it has no clipping {config.clipping} with the sensitivity of this one"
+    if config.pca > 0:
+        return "it has no DP-PCA"
+    if config.acceptance != "none":
+        return "it accepts every step"
+    if DATASETS[config.dataset].ids > 0:
+        return "its gradients of ids were never compared with those of this program"
+    chosen = config.chosen()
     for name, setting in settings_of(type(config)).items():
-        new = name not in WORDS["repeated"] and name in config.chosen() and setting.is_used(config)
-        against[f"the script does not use {name} ({setting.label})"] = new
-    return next((why for why, holds in against.items() if holds), "")
+        has_effect = name in chosen and setting.is_used(config)
+        if has_effect and name not in WORDS["repeated"]:
+            return f"the script does not use {name} ({setting.label})"
+    return ""
 
 
 OPACUS = TextForm(
@@ -134,19 +137,19 @@ def dp_accounting_script(records: Sequence[RunRecord]) -> str:
     """
     (record,) = records
     releases = record.needed_mechanism("to recompute").releases
+    rows = [f"    ({float(each.q)!r}, {float(each.sigma)!r}, {each.count})," for each in releases]
+    several = WORDS["alike"]
+    if len(releases) > 1:
+        several = WORDS["unalike"].format(kinds=len(releases))
     return filled(
         "dp-accounting.py",
         run=record.run.id,
         steps=record.history.step,
         before=WORDS["before"].format(count=record.plan.repeated) if record.plan.spent else "",
         imported=_last_line(record.not_measured),
-        several=(
-            WORDS["alike"] if len(releases) == 1 else WORDS["unalike"].format(kinds=len(releases))
-        ),
+        several=several,
         delta=float(record.config.delta),
-        releases="\n".join(
-            f"    ({float(each.q)!r}, {float(each.sigma)!r}, {each.count})," for each in releases
-        ),
+        releases="\n".join(rows),
     )
 
 

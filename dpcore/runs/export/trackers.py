@@ -14,10 +14,10 @@ from dpcore.runs.record import Status
 
 
 def tensorboard_events(records: Sequence[RunRecord], folder: Path) -> None:
-    """Write the runs below the folder, with the time of the start for each event, since no other is
-    recorded.
+    """Write the runs below the folder.
 
-    The name of an imported run's folder says so.
+    Each event has the time of the run's start, since no other is recorded. The name of an imported
+    run's folder says so.
     """
     with optional("tensorboard"):
         from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[attr-defined]
@@ -25,15 +25,13 @@ def tensorboard_events(records: Sequence[RunRecord], folder: Path) -> None:
         from tensorboard.summary.writer.event_file_writer import EventFileWriter
     for record in records:
         began = record.run.started or record.run.created
-        writer = EventFileWriter(
-            str(folder / f"{record.run.id}{'-imported' if record.run.imported else ''}")
-        )
+        name = f"{record.run.id}-imported" if record.run.imported else record.run.id
+        writer = EventFileWriter(str(folder / name))
         for figure in figures_of(record):
             if math.isfinite(figure.value):
                 value = Summary.Value(tag=figure.name, simple_value=figure.value)
-                writer.add_event(
-                    Event(step=figure.step, wall_time=began, summary=Summary(value=[value]))
-                )
+                summary = Summary(value=[value])
+                writer.add_event(Event(step=figure.step, wall_time=began, summary=summary))
         writer.close()
 
 
@@ -71,23 +69,19 @@ def _write(client: Any, experiment: str, record: RunRecord) -> None:
     from mlflow.entities import Metric, Param, RunTag
 
     run = record.run
-    start, end = (round(1000 * (moment or run.created)) for moment in (run.started, run.ended))
-    made = client.create_run(
-        experiment, start_time=start, run_name=run.name[:MAX_NAME_CHARS] or run.id
-    ).info.run_id
-    chosen = record.config.to_json() | {
-        "seed": "secret" if record.config.seed is None else record.config.seed
-    }
-    params = [Param(name, str(value)) for name, value in chosen.items()]
-    told = (run.origin or {}) | {"run": run.id, "note": run.note, "tags": ", ".join(run.tags)}
-    client.log_batch(
-        made, params=params, tags=[RunTag(f"dpcore.{name}", said) for name, said in told.items()]
-    )
-    metrics = [
-        Metric(each.name, each.value, start, each.step)
-        for each in figures_of(record)
-        if math.isfinite(each.value)
-    ]
+    start = round(1000 * (run.started or run.created))  # in milliseconds
+    end = round(1000 * (run.ended or run.created))
+    name = run.name[:MAX_NAME_CHARS] or run.id
+    made = client.create_run(experiment, start_time=start, run_name=name).info.run_id
+    settings = record.config.to_json()
+    if record.config.seed is None:
+        settings["seed"] = "secret"
+    params = [Param(name, str(value)) for name, value in settings.items()]
+    facts = (run.origin or {}) | {"run": run.id, "note": run.note, "tags": ", ".join(run.tags)}
+    tags = [RunTag(f"dpcore.{name}", fact) for name, fact in facts.items()]
+    client.log_batch(made, params=params, tags=tags)
+    figures = [each for each in figures_of(record) if math.isfinite(each.value)]
+    metrics = [Metric(each.name, each.value, start, each.step) for each in figures]
     for first in range(0, len(metrics), AT_ONCE):
         client.log_batch(made, metrics=metrics[first : first + AT_ONCE])
     client.set_terminated(made, STATUS.get(run.status, "KILLED"), end)

@@ -1,5 +1,6 @@
-"""The pool of a Ray cluster, with the interface of the local one; a process of its own, the head,
-talks to Ray.
+"""The pool of a Ray cluster, with the interface of the local one.
+
+A process of its own, the head, talks to Ray.
 """
 
 import json
@@ -33,17 +34,19 @@ def pool_here(store: Store) -> "RayPool":
     Errors: StoreError.
     """
     address = os.environ.get("DPCORE_RAY_ADDRESS") or os.environ.get("RAY_ADDRESS") or "auto"
-    return RayPool(store, address, _share("DPCORE_RAY_CPUS", int), _share("DPCORE_RAY_GPUS", float))
+    cpus = _share("DPCORE_RAY_CPUS", int)
+    gpus = _share("DPCORE_RAY_GPUS", float)
+    return RayPool(store, address, cpus, gpus)
 
 
 def _share(name: str, kind: Callable[[str], Share]) -> Share:
     text = os.environ.get(name) or "1"
     with suppress(ValueError):
-        if 0 < (value := kind(text)) < math.inf:
+        value = kind(text)
+        if 0 < value < math.inf:
             return value
-    raise StoreError(
-        f"Set {name} to a {'whole ' if kind is int else ''}number above 0, not {text!r}."
-    )
+    number = "whole number" if kind is int else "number"
+    raise StoreError(f"Set {name} to a {number} above 0, not {text!r}.")
 
 
 class RayPool(PoolThread):
@@ -100,7 +103,9 @@ class RayPool(PoolThread):
                 said = json.loads(line)
                 if not said["connecting"]:
                     self.trouble = said["trouble"]
-        if not self._stop.is_set() and said["trouble"] is None:
-            self.trouble = (SILENT if said["connecting"] else ENDED).format(
-                address=self.address, log=self.log
-            )
+        if self._stop.is_set() or said["trouble"] is not None:
+            return
+        if said["connecting"]:
+            self.trouble = SILENT.format(address=self.address)
+        else:
+            self.trouble = ENDED.format(log=self.log)

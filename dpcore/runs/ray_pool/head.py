@@ -1,5 +1,4 @@
-"""The head: the only process of a home that talks to the Ray cluster and records what the nodes
-say.
+"""The head: the only process of a home that talks to the Ray cluster and records its runs.
 
 `RayPool` starts it as `python -m dpcore.runs.ray_pool.head`, apart from the pages, since Ray ends
 its drivers if the cluster goes, and may wait long for a silent cluster. Its standard output says,
@@ -45,8 +44,9 @@ class StatusPipe:
 
 
 def serve(store: Store, options: dict[str, Any], pipe: StatusPipe) -> str | None:
-    """Do runs on the cluster until SIGTERM, or while the parent lives; the reason if that is
-    impossible.
+    """Do runs on the cluster until SIGTERM, or while the parent lives.
+
+    Return the reason if that is impossible.
     """
     parent = options.pop("parent")
     pipe.say(connecting=True)
@@ -83,13 +83,16 @@ def serve(store: Store, options: dict[str, Any], pipe: StatusPipe) -> str | None
 
 
 def main() -> None:
-    """Wait for the home to be free, then serve it; `RayPool` gives the home, and options as JSON."""
-    home, options = sys.argv[1], json.loads(sys.argv[2])
+    """Wait for the home to be free, then serve it; `RayPool` gives the home and options in JSON."""
+    home = sys.argv[1]
+    options = json.loads(sys.argv[2])
     pipe = StatusPipe()
     with Store(home) as store:
-        while not (lock := lock_of(store.home)) and os.getppid() == options["parent"]:
+        lock = lock_of(store.home)
+        while lock is None and os.getppid() == options["parent"]:
             pipe.say()
             time.sleep(LOCK_SECONDS)
+            lock = lock_of(store.home)
         trouble = serve(store, options, pipe) if lock else None
         with suppress(BrokenPipeError):
             pipe.say(trouble=trouble)

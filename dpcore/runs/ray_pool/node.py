@@ -34,12 +34,14 @@ class Shape(NamedTuple):
     devices: tuple[str, ...]  # empty: any device
 
     def __str__(self) -> str:
-        return f"{self.cpus} CPU" + (f" and {self.gpus:g} GPU" if self.gpus else "")
+        if not self.gpus:
+            return f"{self.cpus} CPU"
+        return f"{self.cpus} CPU and {self.gpus:g} GPU"
 
 
 @dataclass(frozen=True)
 class Job:
-    """A claimed run with all that it needs, its secret seed included, so it goes to one node only."""
+    """A claimed run with all that it needs; its secret seed too, so it goes to one node only."""
 
     run: Run
     seed: int | None = field(repr=False)
@@ -94,7 +96,10 @@ def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, 
         if 0 < shape.gpus < 1:  # other runs use it too
             take_part(FOR_RUNS * shape.gpus)
         for event in job_events(home, job.run, job.seed, job.said, resolve_name(train)):
-            yield _with_checkpoint(event, file) if isinstance(event, Checkpointed) else Said(event)
+            if isinstance(event, Checkpointed):
+                yield _with_checkpoint(event, file)
+            else:
+                yield Said(event)
         ended = Ended(Status.FINISHED)
     except Exception as error:  # it ends this run only, and the page shows its traceback
         ended = Ended(*ended_by(error))
@@ -118,7 +123,8 @@ def put(checkpoint: bytes, path: Path) -> None:
 
 
 def _with_checkpoint(event: Checkpointed, file: Path) -> Said:
-    if checkpoint := _bytes_of(file):
+    checkpoint = _bytes_of(file)
+    if checkpoint:
         return Said(event, checkpoint)
     most = MAX_CHECKPOINT_BYTES // 2**20
     return Said(Unsaved(event.step, f"it has more than {most} MB, too many to leave its node"))
@@ -127,6 +133,8 @@ def _with_checkpoint(event: Checkpointed, file: Path) -> Said:
 def _bytes_of(file: Path) -> bytes | None:
     """The checkpoint, if there is one and it is small enough to travel."""
     try:
-        return file.read_bytes() if file.stat().st_size <= MAX_CHECKPOINT_BYTES else None
+        if file.stat().st_size > MAX_CHECKPOINT_BYTES:
+            return None
+        return file.read_bytes()
     except FileNotFoundError:
         return None

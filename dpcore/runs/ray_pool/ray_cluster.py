@@ -38,9 +38,10 @@ class RayCluster:
 
     def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
         """The streams that have a message, or have ended, within so many seconds."""
-        return (
-            ray.wait(list(streams), num_returns=len(streams), timeout=within)[0] if streams else []
-        )
+        if not streams:
+            return []
+        ready, _ = ray.wait(list(streams), num_returns=len(streams), timeout=within)
+        return ready
 
     def take(self, stream: Any) -> Any:
         """The next message of the task. Errors: Gone."""
@@ -49,8 +50,8 @@ class RayCluster:
         except StopIteration:
             raise Gone("it ended without a message") from None
         except RayError as error:
-            lines = str(error).strip().splitlines()  # the last, after the stack, has the error
-            raise Gone(lines[-1].strip() if lines else type(error).__name__) from error
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            raise Gone(lines[-1].strip()) from error  # after the stack
 
     def end(self, stream: Any) -> None:
         with suppress(RayError):
@@ -59,19 +60,18 @@ class RayCluster:
     def room(self, shape: Shape) -> int:
         """The number of further tasks of this shape that may fit now."""
         free = ray.available_resources()
-        return int(
-            min(
-                free.get("CPU", 0.0) / shape.cpus,
-                free.get("GPU", 0.0) / shape.gpus if shape.gpus else 1e9,
-            )
-        )
+        room = free.get("CPU", 0.0) / shape.cpus
+        if shape.gpus:
+            room = min(room, free.get("GPU", 0.0) / shape.gpus)
+        return int(room)
 
     def fits(self, shape: Shape) -> bool:
-        """Return whether a task of this shape fits on some empty node."""
-        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        return any(
-            has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus for has in nodes
-        )
+        """True if a task of this shape fits on some empty node."""
+        for node in ray.nodes():
+            has = node["Resources"] if node["Alive"] else {}
+            if has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus:
+                return True
+        return False
 
     def has_gpus(self) -> bool:
         return ray.cluster_resources().get("GPU", 0) > 0

@@ -31,8 +31,7 @@ NO_LIMIT = 2**31  # runs at once: the cluster has its own limit
 
 
 def shapes_of(has_gpus: bool, cpus: int, gpus: float) -> list[Shape]:
-    """The shapes of tasks: with GPUs in the cluster, runs that ask for a GPU or any device get a
-    share of one.
+    """The shapes of tasks: with GPUs in the cluster, runs that may take one get a share of one.
 
     >>> [str(shape) for shape in shapes_of(True, 2, 0.25)]
     ['2 CPU and 0.25 GPU', '2 CPU']
@@ -69,16 +68,17 @@ class Streams:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._store, self._cluster, self._train, self._cpus, self._gpus = (
-            store,
-            cluster,
-            train,
-            cpus,
-            gpus,
-        )
-        self._clock, self._pause = clock, pause
+        self._store = store
+        self._cluster = cluster
+        self._train = train
+        self._cpus = cpus
+        self._gpus = gpus
+        self._clock = clock
+        self._pause = pause
         self._strangers = Heartbeats(store, clock=clock)
-        self._looked, self._failures, self._not_before = -math.inf, 0, -math.inf
+        self._looked = -math.inf  # time of the last look at the store
+        self._failures = 0  # tasks in a row that ended without a run
+        self._not_before = -math.inf  # when to try again
         self.tasks: list[RunTask] = []
         self.trouble: str | None = None
 
@@ -88,8 +88,9 @@ class Streams:
             self._pause(WITHIN_SECONDS)
         asked = {task.stream: task for task in self.tasks}
         ready = self._cluster.ready(list(asked), WITHIN_SECONDS)
-        for task in [task for stream, task in asked.items() if task.heard or stream in ready]:
-            self._hear(task)
+        for stream, task in asked.items():
+            if task.heard or stream in ready:
+                self._hear(task)
         if self._clock() - self._looked > LOOK_SECONDS:
             self._attend()
             self._begin()
@@ -127,14 +128,17 @@ class Streams:
                 return
 
     def _welcome(self, task: RunTask, hello: Hello) -> None:
-        here, there = dpcore.__version__, hello.version
+        here = dpcore.__version__
+        there = hello.version
         if here != there:
             self._lose(task, "")
             self._note_failure(
                 f"Expected dpcore {here} on every node, but {hello.node} has {there}."
             )
         else:
-            task.placed, self._failures, self.trouble = self._clock(), 0, None
+            task.placed = self._clock()
+            self._failures = 0
+            self.trouble = None
 
     def _record(self, task: RunTask, said: Said) -> None:
         run = task.run.id
@@ -155,7 +159,7 @@ class Streams:
         self._cluster.end(task.stream)
 
     def _lose(self, task: RunTask, reason: str) -> None:
-        """Drop a task and queue its run again; that counts as an attempt only if the run had begun."""
+        """Drop a task and queue its run again: an attempt only if the run had begun."""
         self._end(task)
         if task.placed is None or not reason:
             self._store.give_back(task.run)
@@ -165,7 +169,8 @@ class Streams:
 
     def _attend(self) -> None:
         """Cancel, end overdue runs, and queue again the runs that no task does."""
-        tasks, running = {task.name: task for task in self.tasks}, set()
+        tasks = {task.name: task for task in self.tasks}
+        running = set()  # names of the workers of running runs
         for run in self._store.runs(Status.RUNNING, kind=None):
             name = run.worker or ""
             running.add(name)
@@ -182,7 +187,8 @@ class Streams:
                 self._end(task)
 
     def _attend_to(self, task: RunTask, run: Run) -> None:
-        now, longest = self._clock(), longest_here(self._store.home)
+        now = self._clock()
+        longest = longest_here(self._store.home)
         if run.cancelling:
             self._store.end(run.id, Status.CANCELLED, None, task.name)
             self._end(task)
@@ -202,11 +208,10 @@ class Streams:
             self.trouble = None
         if not waiting or self._clock() < self._not_before:
             return
+        asked = {run.settings.get("device", "cpu") for run in waiting}
         for shape in shapes_of(self._cluster.has_gpus(), self._cpus, self._gpus):
-            if not any(
-                not shape.devices or run.settings.get("device", "cpu") in shape.devices
-                for run in waiting
-            ):
+            nobody_asks = shape.devices and asked.isdisjoint(shape.devices)
+            if nobody_asks:
                 continue
             if not self._cluster.fits(shape):
                 self.trouble = (
@@ -220,7 +225,8 @@ class Streams:
                 if run is None:
                     break
                 stream = self._cluster.start(job_of(self._store, run), self._train, shape)
-                self.tasks.append(RunTask(run, name, stream, self._clock(), self._clock()))
+                now = self._clock()
+                self.tasks.append(RunTask(run, name, stream, born=now, beaten=now))
 
     def _note_failure(self, trouble: str) -> None:
         """Start no task for a while, longer after each failure."""

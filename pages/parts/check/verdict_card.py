@@ -14,7 +14,7 @@ from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
-from dpcore.runs.in_words import escaped
+from dpcore.runs.plain_text import escaped
 from pages.parts.results.odds import sign, term
 from pages.parts.results.tables import table
 from pages.parts.shell.menu import SMALL, chart_size

@@ -17,7 +17,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.tradeoff import Tradeoff
-from dpcore.runs.in_words import as_csv
+from dpcore.runs.plain_text import as_csv
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache

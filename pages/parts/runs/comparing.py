@@ -14,7 +14,8 @@ from dpcore.figures.runs import SYMBOLS, Outcome
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.history import RunRecord
-from dpcore.runs.in_words import as_text, name_of, unreadable, when
+from dpcore.runs.in_words import name_of, unreadable, when
+from dpcore.runs.plain_text import as_text
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, ended, imported
 from dpcore.runs.store import Store

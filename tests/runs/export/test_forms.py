@@ -1,4 +1,4 @@
-"""What holds for every form of export, and what TensorBoard and MLflow find in an exported folder."""
+"""Every form of export is complete; TensorBoard and MLflow find a run in an exported folder."""
 
 import ast
 import builtins
@@ -14,7 +14,7 @@ import pytest
 from dpcore.data.catalogue import DATASETS
 from dpcore.runs.export import FORMS, FolderForm, Form, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.data_forms import figures_of
-from dpcore.runs.in_words import as_csv, as_text
+from dpcore.runs.plain_text import as_csv, as_text
 from dpcore.runs.record import Status, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.events import Started

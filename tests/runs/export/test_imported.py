@@ -176,7 +176,8 @@ def test_words_are_kept_as_words(store: Store, other: Store, whole: Values) -> N
 
 def test_what_events_say_is_kept_as_words(store: Store, other: Store, whole: Values) -> None:
     whole["events"][0] |= {
-        "device": "cpu\ud800", "engine": "\x1b]0;x\x07vmap\x1b[2J: why", "origin": [["torch\x00", "2.9\x1b[2J"]],
+        "device": "cpu\ud800", "engine": "\x1b]0;x\x07vmap\x1b[2J: why",
+        "origin": [["torch\x00", "2.9\x1b[2J"]],
     }  # fmt: skip
     whole["events"].insert(2, {"event": "unsaved", "step": 5, "reason": "\x1b[2Jno\nroom\ud800"})
     run = take_in(other, read_run(json.dumps(whole).encode()))

@@ -12,7 +12,8 @@ from tests.runs.faults.stepping import walked
 ENDINGS = """
 CREATE TABLE IF NOT EXISTS endings (run TEXT, status TEXT);
 CREATE TRIGGER IF NOT EXISTS ending AFTER UPDATE OF status ON runs
-WHEN new.status NOT IN ('queued', 'running') BEGIN INSERT INTO endings VALUES (new.id, new.status); END
+WHEN new.status NOT IN ('queued', 'running')
+BEGIN INSERT INTO endings VALUES (new.id, new.status); END
 """
 
 
@@ -61,12 +62,12 @@ def counted(said: Sequence[Event]) -> list[int]:
 
 
 def without_checkpoints(said: Sequence[Event]) -> list[Event]:
-    """The events but for those of checkpoints: a worker may go between writing one and saying so."""
+    """The events without checkpoints: a worker may go between writing one and recording it."""
     return [event for event in said if not isinstance(event, Checkpointed | Unsaved)]
 
 
 def sound(said: Sequence[Event]) -> bool:
-    """Whether a real run begins once, finishes once, and reports each of its steps once, in order."""
+    """True if a real run begins once, finishes once, and reports each step once, in order."""
     steps = [event.step for event in said if isinstance(event, Stepped)]
     return (
         sum(isinstance(event, Started) for event in said) == 1

@@ -25,7 +25,7 @@ def cut(store: Store, run: str, kept: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kept", [0, 1, 5])
-def test_whatever_a_power_cut_takes_of_the_events_each_step_is_said_once_and_the_weights_are_the_same(
+def test_whatever_a_power_cut_takes_each_step_is_said_once_and_the_weights_are_the_same(
     store: Store, kept: int
 ) -> None:
     run = begun(store, CONFIG, SAID, saves=True)

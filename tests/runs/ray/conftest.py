@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The file that lets doubles in this process go on; their workers leave the process as it was."""
+    """The file that lets doubles in this process go on; workers leave the process as it was."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for name in ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"):  # a worker sets them in its process
         monkeypatch.setenv(name, "1")

@@ -1,4 +1,4 @@
-"""A Ray cluster of one node on this machine: a raylet with its processes, in a session of its own."""
+"""A Ray cluster of one node on this machine: a raylet with its processes, in its own session."""
 
 import os
 import shutil
@@ -27,8 +27,10 @@ class Node:
         self.gate = self.folder / "gate"
         port, client = free_ports(2)
         command = [
-            RAY, "start", "--head", f"--port={port}", f"--ray-client-server-port={client}", "--num-cpus=1",
-            "--include-dashboard=false", f"--temp-dir={self.folder}", "--min-worker-port=0", "--max-worker-port=0",
+            RAY, "start", "--head", f"--port={port}", f"--ray-client-server-port={client}",
+            "--num-cpus=1",
+            "--include-dashboard=false", f"--temp-dir={self.folder}",
+            "--min-worker-port=0", "--max-worker-port=0",
             "--object-store-memory=80000000", "--disable-usage-stats",
         ]  # fmt: skip
         path = os.pathsep.join(map(str, (ROOT, Path(__file__).parent)))
@@ -76,7 +78,7 @@ class Node:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _processes(self) -> list[int]:
-        """The live processes of the node's session: its own, and the workers that it has started."""
+        """The live processes of the node's session: its own, and those of its workers."""
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
