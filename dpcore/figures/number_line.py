@@ -58,7 +58,10 @@ def claim_figure(
     ['Refuted', 'Unproven', 'Rounds to it', 'Claimed']
     """
     value = float(claimed)
-    low, high = _claim_ends([value, *rounded, *proven])
+    least, most = _extremes([value, *rounded, *proven])
+    if math.isinf(proven.high):
+        most *= BEYOND
+    low, high = _ends(least, most, max(0.15 * (most - least), 0.01 * most))
     shown = min(proven.high, high)
     claim = Style(_judged(value, rounded, proven), "solid", "┃", "Claimed")
     between: dict[str, Any] = {"fillcolor": BAND}
@@ -128,23 +131,11 @@ def _place(value: float, low: float, high: float) -> float:
     return (value - low) / (high - low)
 
 
-def _claim_ends(numbers: Sequence[float]) -> tuple[float, float]:
-    """Ends of a claim's line, with room beside the smallest and the largest number."""
-    least, most = _extremes(numbers)
-    if math.inf in numbers:
-        most *= BEYOND
+def _ends(least: float, most: float, room: float) -> tuple[float, float]:
+    """Ends of the line, with `room` beside the smallest and the largest number."""
     if most / least > FAR:
         return least / 1.3, most * 1.3
-    room = max(0.15 * (most - least), 0.01 * most)
     return max(0.0, least - room), most + room
-
-
-def _audit_ends(numbers: Sequence[float]) -> tuple[float, float]:
-    """Ends of an audit's line, with more room."""
-    least, most = _extremes(numbers)
-    if most / least > FAR:
-        return least / 1.3, most * 1.3
-    return max(0.0, least - 0.2 * most), most + 0.2 * most
 
 
 def _extremes(numbers: Sequence[float]) -> tuple[float, float]:
@@ -236,7 +227,8 @@ def audit_line_figure(
     ['Certified', 'Noise', 'Certified', 'Moments']
     """
     rows = [*measured, claim, *accountants]
-    low, high = _audit_ends([*(row.value for row in rows), certified.low])
+    least, most = _extremes([*(row.value for row in rows), certified.low])
+    low, high = _ends(least, most, 0.2 * most)
     labels = []
     middles = []  # of the rows, in pixels of normal text from the top
     bottom = 0

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from dpcore.figures.alt_texts import span_text
 from dpcore.figures.epsilon import at_least, finite
 from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
 from dpcore.figures.layout import (
@@ -37,7 +38,6 @@ from dpcore.figures.style import (
 )
 from dpcore.papers.paper import Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import marked, nearest, short
 
 # Of lines that are no accountant's, beside some.
@@ -145,12 +145,8 @@ def map_alt(drawn_map: Map, cells: Cells) -> str:
     for place, area in enumerate(drawn_map.areas):
         if counted[place]:
             shares.append(f"{area.word} {counted[place]}")
-    where = f"{drawn_map.x} ({_span(cells.x)}) and {drawn_map.y} ({_span(cells.y)})"
+    where = f"{drawn_map.x} ({span_text(cells.x)}) and {drawn_map.y} ({span_text(cells.y)})"
     return f"Map over {where}. Of {cells.area.size} settings are: {'; '.join(shares)}."
-
-
-def _span(values: FloatArray) -> str:
-    return f"from {nearest(float(values[0]))} to {nearest(float(values[-1]))}"
 
 
 def styles_of(lines: Sequence[Line]) -> list[Style]:
