@@ -44,7 +44,8 @@ def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> from dpcore.privacy.mechanism import Mechanism
-    >>> curve = ACCOUNTANTS["rdp"].curve(Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), [10_000], 1e-5)
+    >>> mechanism = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
+    >>> curve = ACCOUNTANTS["rdp"].curve(mechanism, [10_000], 1e-5)
     >>> curves_alt({"rdp": curve}, np.array([100.0]))
     'Line chart of epsilon against epoch. After 100 epochs: Rényi DP ≤ 1.04.'
     """
@@ -59,7 +60,8 @@ def profile_alt(profiles: Mapping[str, Curve], otherwise: Sampled | None = None)
     deltas = next(iter(profiles.values())).delta
     place = int(np.argmin(np.abs(np.log(deltas / DELTA))))
     ends = _listed({name: _at(curve, place) for name, curve in profiles.items()})
-    ends += f"; {_of_sampled(otherwise)}" if otherwise else ""
+    if otherwise:
+        ends += f"; {_of_sampled(otherwise)}"
     return (
         f"Line chart of delta against epsilon. At delta = {plain(raised(float(deltas[place])))},"
         f" epsilon is: {ends}."
@@ -74,27 +76,28 @@ def tradeoff_alt(
     log: bool = False,
 ) -> str:
     """The height of each curve at one rate; a bound is rounded to the safe side."""
-    found = [] if band is None or band.empty else [_of_band("Certified", band, log)]
-    found += [_of_band(otherwise.style.label, otherwise.band, log)] if otherwise else []
-    found += [f"{each.style.label} {_of_line(each, log)}" for each in lines]
+    heights = []
+    if band is not None and not band.empty:
+        heights.append(_of_band("Certified", band, log))
+    if otherwise:
+        heights.append(_of_band(otherwise.style.label, otherwise.band, log))
+    heights += [f"{each.style.label} {_of_line(each, log)}" for each in lines]
     what, at = AXES[log]
-    return f"Line chart of the {what}. {at}: {'; '.join([*found, BLIND[log]])}."
+    return f"Line chart of the {what}. {at}: {'; '.join([*heights, BLIND[log]])}."
 
 
 def growth_alt(
     bands: Mapping[int, Band], mu: float, beside: Sequence[Line] = (), *, log: bool = False
 ) -> str:
     """The certified band of each length at one rate, the limit, and other curves."""
-    found = [
-        _of_band(f"T = {steps:,}", band, log) for steps, band in bands.items() if not band.empty
-    ]
+    heights = []
+    for steps, band in bands.items():
+        if not band.empty:
+            heights.append(_of_band(f"T = {steps:,}", band, log))
+    heights.append(f"their limit, G_mu with mu = {short(mu)}, {_of_line(gaussian_line(mu), log)}")
+    heights += [f"{each.style.label} {_of_line(each, log)}" for each in beside]
     what, at = AXES[log]
-    limit = f"their limit, G_mu with mu = {short(mu)}, {_of_line(gaussian_line(mu), log)}"
-    others = [f"{each.style.label} {_of_line(each, log)}" for each in beside]
-    return (
-        f"Line chart of the {what}, for growing numbers of steps T. {at}:"
-        f" {'; '.join([*found, limit, *others])}."
-    )
+    return f"Line chart of the {what}, for growing numbers of steps T. {at}: {'; '.join(heights)}."
 
 
 def heatmap_alt(
@@ -109,38 +112,47 @@ def heatmap_alt(
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> curve, steps = ACCOUNTANTS["gdp"].curve, np.array([1_000, 10_000])
     >>> rows = [curve(Mechanism.constant(0.01, sigma, 10_000), steps, 1e-5) for sigma in (2.0, 8.0)]
-    >>> heatmap_alt(np.array([2.0, 8.0]), rows, steps * 0.01, None, [Mark(100.0, 4.0, "now")]).split(". ")[0]
+    >>> said = heatmap_alt(np.array([2.0, 8.0]), rows, steps * 0.01, None, [])
+    >>> said.split(". ")[0]
     'Map of epsilon over epochs (from 10 to 100) and sigma (from 2 to 8), both logarithmic'
     """
-    ends = [
-        f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (epochs, sigmas)
-    ]
-    first = f"Map of epsilon over epochs ({ends[0]}) and sigma ({ends[1]}), both logarithmic."
-    corners = [f"{marked(float(rows[row].epsilon[column]), rows[row].kind)} at sigma "
-               f"{nearest(float(sigmas[row]))} after {epochs_of(float(epochs[column]))}"
-               for row, column in ((-1, 0), (0, -1))]  # fmt: skip
-    points = [
-        f"“{each.word}” is at sigma {nearest(each.sigma, 6)} and {epochs_of(each.epochs)}"
-        for each in marks
-    ]
-    said = [
-        f"Epsilon is {' and '.join(corners)}",
+    high = _corner(sigmas, rows, epochs, -1, 0)
+    low = _corner(sigmas, rows, epochs, 0, -1)
+    sentences = [
+        f"Map of epsilon over epochs ({span_text(epochs)}) and sigma ({span_text(sigmas)}),"
+        " both logarithmic",
+        f"Epsilon is {high} and {low}",
         *_of_contour(sigmas, rows, epochs, target),
-        *points,
     ]
-    return f"{first} {'. '.join(said)}."
+    for each in marks:
+        at = f"sigma {nearest(each.sigma, 6)} and {epochs_of(each.epochs)}"
+        sentences.append(f"“{each.word}” is at {at}")
+    return f"{'. '.join(sentences)}."
+
+
+def span_text(values: FloatArray) -> str:
+    """The ends of rising numbers."""
+    return f"from {nearest(float(values[0]))} to {nearest(float(values[-1]))}"
+
+
+def _corner(
+    sigmas: FloatArray, rows: Sequence[Curve], epochs: FloatArray, row: int, column: int
+) -> str:
+    """One cell of a map."""
+    epsilon = marked(float(rows[row].epsilon[column]), rows[row].kind)
+    after = epochs_of(float(epochs[column]))
+    return f"{epsilon} at sigma {nearest(float(sigmas[row]))} after {after}"
 
 
 def accuracy_alt(tracks: Sequence[Track], x: str, going_on: Collection[int] = ()) -> str:
     """The last accuracy of each run, except of those in the places `going_on`.
 
-    >>> accuracy_alt([Track("SGD", [1.0, 2.0], [0.5, 0.9]), Track("Adam", [1.0], [0.6])], "epoch", [1])
+    >>> tracks = [Track("SGD", [1.0, 2.0], [0.5, 0.9]), Track("Adam", [1.0], [0.6])]
+    >>> accuracy_alt(tracks, "epoch", [1])
     'Line chart of test accuracy against epoch. At the end: 1: SGD 90.0 %; 2: Adam goes on.'
     """
-    said = [_reached(track) for track in tracks]
-    return (
-        f"Line chart of test accuracy against {x}. At the end: {_by_run(tracks, said, going_on)}."
-    )
+    ends = _by_run(tracks, [_reached(track) for track in tracks], going_on)
+    return f"Line chart of test accuracy against {x}. At the end: {ends}."
 
 
 def track_alt(
@@ -148,16 +160,18 @@ def track_alt(
 ) -> str:
     """The first, last, smallest and largest value of each run; a rate in percent.
 
-    >>> track_alt([Track("SGD", [1.0, 2.0, 3.0], [2.3, 0.4, 0.5])], "training loss")
-    'Line chart of the training loss against epoch. SGD began at 2.30, ended at 0.500, between 0.400 and 2.30.'
+    >>> track_alt([Track("SGD", [1.0, 2.0, 3.0], [2.3, 0.4, 0.5])], "loss").split(". ", 1)[1]
+    'SGD began at 2.30, ended at 0.500, between 0.400 and 2.30.'
     """
     write = percent if rate else short
-    said = [
-        f"began at {write(track.y[0])}, ended at {write(track.y[-1])}, between {write(min(track.y))} and "
-        f"{write(max(track.y))}" if track.y else "has no values"
-        for track in tracks
-    ]  # fmt: skip
-    return f"Line chart of the {what} against epoch. {_by_run(tracks, said, going_on)}."
+    courses = []
+    for track in tracks:
+        if not track.y:
+            courses.append("has no values")
+            continue
+        ends = f"began at {write(track.y[0])}, ended at {write(track.y[-1])}"
+        courses.append(f"{ends}, between {write(min(track.y))} and {write(max(track.y))}")
+    return f"Line chart of the {what} against epoch. {_by_run(tracks, courses, going_on)}."
 
 
 def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bool = False) -> str:
@@ -166,10 +180,10 @@ def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bo
     >>> classes_alt(["cat", "dog"], [0.5, 0.25])
     'Bar chart of the test accuracy of each class: cat 50 %, dog 25 %.'
     """
-    pairs = ", ".join(
-        f"{name} {percent(each, 0)}" for name, each in zip(names, accuracy, strict=False)
-    )
-    said = f"the run {GOES_ON}" if going_on else pairs or "no test yet"
+    pairs = [f"{name} {percent(each, 0)}" for name, each in zip(names, accuracy, strict=False)]
+    said = ", ".join(pairs) or "no test yet"
+    if going_on:
+        said = f"the run {GOES_ON}"
     return f"Bar chart of the test accuracy of each class: {said}."
 
 
@@ -185,10 +199,10 @@ def norms_alt(
         "Fan chart of the gradients' norms before clipping against epoch, with C ="
         f" {nearest(clip_norm)} as a line."
     )
-    if going_on or not epochs:
-        return (
-            f"{first} The run {GOES_ON}." if going_on else f"{first} No step has been reported yet."
-        )
+    if going_on:
+        return f"{first} The run {GOES_ON}."
+    if not epochs:
+        return f"{first} No step has been reported yet."
     *_, half, _, most = norms[-1]
     after = epochs_of(epochs[-1])
     return (
@@ -201,8 +215,9 @@ def schedule_alt(mechanism: Mechanism) -> str:
     """The first and the last sigma.
 
     >>> from dpcore.privacy.schedule import Recipe
-    >>> schedule_alt(Recipe("exponential", 0.1, 100).mechanism(0.01, 10.0, 500))
-    'Line chart of the noise multiplier sigma against epoch: from 10 at first to 6.703 after 5 epochs.'
+    >>> mechanism = Recipe("exponential", 0.1, 100).mechanism(0.01, 10.0, 500)
+    >>> schedule_alt(mechanism).split(": ")[1]
+    'from 10 at first to 6.703 after 5 epochs.'
     """
     first, last = mechanism.releases[0].sigma, mechanism.releases[-1].sigma
     epochs = sum(release.count * release.q for release in mechanism.releases)
@@ -211,18 +226,20 @@ def schedule_alt(mechanism: Mechanism) -> str:
 
 
 def _reached(track: Track) -> str:
+    if not track.y:
+        return "has no test"
     averaged = f", averaged weights {percent(track.averaged[-1])}" if track.averaged else ""
-    return f"{percent(track.y[-1])}{averaged}" if track.y else "has no test"
+    return f"{percent(track.y[-1])}{averaged}"
 
 
-def _by_run(tracks: Sequence[Track], said: Sequence[str], going_on: Collection[int]) -> str:
+def _by_run(tracks: Sequence[Track], words: Sequence[str], going_on: Collection[int]) -> str:
     """The words for each run behind its label, numbered as on the chart."""
-    numbers = [f"{place + 1}: " if len(tracks) > 1 else "" for place in range(len(tracks))]
-    ends = [GOES_ON if place in going_on else each for place, each in enumerate(said)]
-    return "; ".join(
-        f"{number}{each.label} {end}"
-        for number, each, end in zip(numbers, tracks, ends, strict=True)
-    )
+    parts = []
+    for place, (track, own) in enumerate(zip(tracks, words, strict=True)):
+        number = f"{place + 1}: " if len(tracks) > 1 else ""
+        end = GOES_ON if place in going_on else own
+        parts.append(f"{number}{track.label} {end}")
+    return "; ".join(parts)
 
 
 def _of_contour(
@@ -233,14 +250,12 @@ def _of_contour(
     seen = np.flatnonzero(np.isfinite(path))
     if not seen.size:
         return []
-    ends = [
+    first, last = (
         f"sigma {short(float(path[at]))} after {epochs_of(float(epochs[at]))}"
         for at in (seen[0], seen[-1])
-    ]
-    return [
-        f"The thick contour of the target, epsilon {target:g}, runs about from {ends[0]} to"
-        f" {ends[1]}"
-    ]
+    )
+    runs = f"runs about from {first} to {last}"
+    return [f"The thick contour of the target, epsilon {target:g}, {runs}"]
 
 
 def _listed(ends: Mapping[str, str]) -> str:
@@ -256,7 +271,7 @@ def _at(curve: Curve, place: int) -> str:
 
 
 def _of_band(name: str, band: Band, log: bool) -> str:
-    low, high = sorted(_height(f, log) for f in (band.lower, band.upper))
+    low, high = sorted([_height(band.lower, log), _height(band.upper, log)])
     return f"{name} from {outward(100 * low, math.floor)} to {outward(100 * high, math.ceil)} %"
 
 
@@ -272,7 +287,8 @@ def _of_sampled(shown: Sampled) -> str:
 def _of_line(each: Line, log: bool) -> str:
     height = 100 * _height(each.f, log)
     if not each.kind.is_bound:
-        return f"{'claims' if each.kind is Kind.CLAIMED else '≈'} {short(height)} %"
+        sign = "claims" if each.kind is Kind.CLAIMED else "≈"
+        return f"{sign} {short(height)} %"
     return f"≤ {outward(height, math.ceil)} %" if log else f"≥ {outward(height, math.floor)} %"
 
 

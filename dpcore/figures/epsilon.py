@@ -1,11 +1,12 @@
-"""Epsilon against epoch, and delta against epsilon, by accountants; a ghost is the curve of another
-setting.
+"""Epsilon against epoch, and delta against epsilon, by accountants.
+
+A ghost is the curve of another setting.
 """
 
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,8 +47,6 @@ FAR = 10.0  # times the certified value: a higher curve may leave a linear axis
 RIGHT = 224  # pixels of the longest label, with its mark and number
 LIE = "claims too much privacy"
 THIN = 1.4  # width of the lines over the certified band, which leads
-# Proven bounds.
-at_least, at_most = partial(outward, towards=math.floor), partial(outward, towards=math.ceil)
 ROOM = 0.12  # of the axis, for these words
 
 
@@ -59,6 +58,16 @@ class Ghost(NamedTuple):
     epochs: FloatArray | None = None
 
 
+def at_least(value: float) -> str:
+    """A proven lower bound, rounded down."""
+    return outward(value, math.floor)
+
+
+def at_most(value: float) -> str:
+    """A proven upper bound, rounded up."""
+    return outward(value, math.ceil)
+
+
 def ghost_style(label: str) -> Style:
     """The style of a pinned setting."""
     return Style(*PINNED_LOOK, label)
@@ -67,20 +76,23 @@ def ghost_style(label: str) -> Style:
 def curve_line(curve: Curve, epochs: FloatArray | None, look: Style, **more: Any) -> dict[str, Any]:
     """The line of a curve without bounds over epochs, or over epsilon where there are none."""
     seen = finite(curve.epsilon)
-    x, y = (seen, curve.delta) if epochs is None else (epochs, seen)
-    return line(x, y, look, **more) | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
+    hover = hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
+    return _drawn(curve, seen, epochs, look, **more) | hover
 
 
 def end_of(
     curve: Curve, look: Style, name: str, top: float | None = None, worth: str = ""
 ) -> list[End]:
-    """The label: mark of the kind, value, mark of the verdict, ↑ above `top`, name; none for an
-    infinite epsilon.
+    """The label: mark of the kind, value, mark of the verdict, ↑ above `top`, and name.
+
+    None for an infinite epsilon.
     """
     value = float(curve.epsilon[-1])
-    if not (np.isfinite(value) and value > 0):
+    if not np.isfinite(value) or value <= 0:
         return []
-    above = " ↑" if top is not None and value > top else ""
+    above = ""
+    if top is not None and value > top:
+        above = " ↑"
     return [End(look, value, f"{marked(value, curve.kind)}{worth}{above} {name}")]
 
 
@@ -97,7 +109,8 @@ def epochs_at(mechanism: Mechanism, steps: IntArray) -> FloatArray:
     no training.
 
     >>> from dpcore.privacy.mechanism import Release
-    >>> epochs_at(Mechanism((Release(1.0, 7.0), Release(0.5, 4.0, 10))), np.array([1, 2, 11])).tolist()
+    >>> mechanism = Mechanism((Release(1.0, 7.0), Release(0.5, 4.0, 10)))
+    >>> epochs_at(mechanism, np.array([1, 2, 11])).tolist()
     [0.0, 0.5, 5.0]
     """
     rates = np.array([release.q for release in mechanism.releases])  # (L,)
@@ -115,14 +128,15 @@ def epsilon_figure(
     log: bool = False,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Epsilon against epoch by each accountant, over the certified band; a notebook draws it as a
-    last line.
+    """Epsilon against epoch by each accountant, over the certified band.
 
-    `epochs` ends the axis before the mechanism. Errors: ValueError for an unknown accountant.
+    A notebook draws it as the last line of a cell. `epochs` ends the axis before the mechanism.
+    Errors: ValueError for an unknown accountant.
 
     >>> from dpcore.figures import epsilon_figure
     >>> from dpcore.privacy.mechanism import Mechanism
-    >>> figure = epsilon_figure(Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), delta=1e-5, epochs=50)
+    >>> mechanism = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
+    >>> figure = epsilon_figure(mechanism, delta=1e-5, epochs=50)
     >>> figure.layout.xaxis.title.text
     'epoch'
     """
@@ -133,9 +147,8 @@ def epsilon_figure(
     if epochs is not None:
         check.positive(epochs=epochs)
         seen = epochs * (1 + 1e-9)
-        last = bisect_right(
-            range(1, last + 1), seen, key=lambda step: epochs_at(mechanism, np.array([step]))[0]
-        )
+        counts = range(1, last + 1)
+        last = bisect_right(counts, seen, key=lambda n: epochs_at(mechanism, np.array([n]))[0])
     if not last:
         raise ValueError(f"Expected epochs={epochs!r} to hold at least one step.")
     steps = charted(mechanism, last)
@@ -152,61 +165,89 @@ def curves_figure(
     now: float | None = None,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs;
-    `now` is marked.
-    """
-    content = curves_content(curves, epochs, log=log)
+    """Epsilon against epoch from curves over the same (n,) epochs; `now` is marked."""
+    panel = curves_panel(curves, epochs, log=log)
     shape = layout("epoch", "epsilon", height=height, right=RIGHT, size=size)
-    shape["yaxis"] |= content.axis(log)
-    shape = labelled(shape, content.ends, content.bounds, size, log=log)
+    shape["yaxis"] |= panel.axis
+    shape = labelled(shape, panel.ends, panel.bounds, size, log=log)
     if now is not None:
         mark = {"color": GREY, "width": 1.5}
         shape["shapes"] = [
             {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}
         ]
-    return figure_of(content.traces, shape, size)
+    return figure_of(panel.traces, shape, size)
 
 
-class Content(NamedTuple):
-    """A plot of epsilon over epochs: traces, labels at their ends, and the bounds of the y axis."""
+@dataclass(frozen=True)
+class Panel:
+    """A plot: traces from the back to the front, labels at their ends, and the y axis."""
 
-    traces: list[dict[str, Any]]
-    ends: list[End]
-    bounds: tuple[float, float]
+    behind: list[dict[str, Any]] = field(default_factory=list)
+    curves: list[dict[str, Any]] = field(default_factory=list)  # on which a mark may walk
+    words: list[dict[str, Any]] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+    bounds: tuple[float, float] = (0.0, 1.0)  # in the (log) units of the axis
+    log: bool = False
 
-    def axis(self, log: bool) -> dict[str, Any]:
-        return {"range": list(self.bounds), "type": "log" if log else "linear"}
+    @property
+    def traces(self) -> list[dict[str, Any]]:
+        return [*self.behind, *self.curves, *self.words]
+
+    @property
+    def axis(self) -> dict[str, Any]:
+        return {"range": list(self.bounds), "type": "log" if self.log else "linear"}
+
+    @property
+    def top(self) -> float | None:
+        """The upper end of a linear axis, which high curves leave."""
+        return None if self.log else self.bounds[1]
 
 
-def curves_content(
+def curves_panel(
     curves: Mapping[str, Curve],
     epochs: FloatArray,
     *,
     log: bool = False,
     ghost: Ghost | None = None,
     beside: Mapping[str, Curve] | None = None,
-) -> Content:
-    """The content of `curves_figure`, with a ghost over epochs of its own, and room for curves
-    `beside`.
+) -> Panel:
+    """The plot of `curves_figure`, with a ghost over epochs of its own.
+
+    It has room for curves `beside`.
     """
-    others = dict(beside or {}) | ({"ghost": ghost.curve} if ghost else {})
-    bounds = _bounds({**curves, **others}, log)
-    traces = [curve_line(ghost.curve, ghost.epochs, ghost_style(ghost.label))] if ghost else []
-    for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
+    seen = [*curves.items(), *(beside or {}).items()]
+    behind: list[dict[str, Any]] = []
+    ghost_ends: list[End] = []
+    if ghost:
+        seen.append(("ghost", ghost.curve))
+        style = ghost_style(ghost.label)
+        behind.append(curve_line(ghost.curve, ghost.epochs, style))
+        ghost_ends = end_of(ghost.curve, style, GHOST_NAME)
+    bounds = _bounds(dict(seen), log)
+    lines: list[dict[str, Any]] = []
+    for name in _certified_first(curves):
         if np.isfinite(curves[name].epsilon).any():
-            traces += _traces(name, curves[name], epochs)
-    traces += lie(curves, epochs, bounds, log)
-    ends = _ends(curves, None if log else bounds[1])
-    ends += end_of(ghost.curve, ghost_style(ghost.label), GHOST_NAME) if ghost else []
-    return Content(traces, ends, bounds)
+            *below, above = _traces(name, curves[name], epochs)
+            behind += below
+            lines.append(above)
+    words = lie(curves, epochs, bounds, log)
+    panel = Panel(behind, lines, words, ghost_ends, bounds, log)
+    return replace(panel, ends=[*_ends(curves, panel.top), *ghost_ends])
+
+
+def _certified_first(curves: Mapping[str, Curve]) -> list[str]:
+    """The names in the order of drawing: the certified band lies underneath."""
+    return sorted(curves, key=lambda name: name != CERTIFIED)
 
 
 def profile_parts(
     profiles: Mapping[str, Curve], *, log: bool, height: int, ghost: Ghost | None, size: Size
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The traces and the layout of `profile_figure` for Poisson batches."""
-    traces = [curve_line(ghost.curve, ghost.epochs, ghost_style(ghost.label))] if ghost else []
-    for name in sorted(profiles, key=lambda each: each != CERTIFIED):
+    traces = []
+    if ghost:
+        traces.append(curve_line(ghost.curve, ghost.epochs, ghost_style(ghost.label)))
+    for name in _certified_first(profiles):
         traces += _traces(name, profiles[name])
     shape = layout("epsilon", "delta", height=height, size=size, hovermode="y unified")
     shape["showlegend"] = True
@@ -217,38 +258,57 @@ def profile_parts(
         "x": 0,
         "font": {"size": size.text},
     }
-    shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
+    if log:
+        shape["xaxis"]["type"] = "log"
+    else:
+        shape["xaxis"]["range"] = [0, 1.05 * _top(profiles)]
     shape["yaxis"] |= power_ticks(*np.log10(DELTAS[[0, -1]]))
     return traces, shape
 
 
 def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[dict[str, Any]]:
     """The lines of an accountant over epochs, or over epsilon where there are none."""
-    style, seen = style_of(name), finite(curve.epsilon)
+    style = style_of(name)
     if curve.lower is not None:
-        above = style if epochs is None else style._replace(label="Proven upper bound")
         below = style._replace(label="Proven lower bound")
-        return bounds_traces(curve, epochs, (below, above), {"fillcolor": BAND})
-    trace = (
-        line(seen, curve.delta, style) if epochs is None else line(epochs, seen, style, width=THIN)
-    )
-    plain = {"hovertemplate": "%{x:.3g}" if epochs is None else "%{y:.3g}"}
-    return [trace | (hover_text(seen, at_most) if curve.kind.is_bound else plain)]
+        if epochs is not None:
+            style = style._replace(label="Proven upper bound")
+        return bounds_traces(curve, epochs, (below, style), {"fillcolor": BAND})
+    seen = finite(curve.epsilon)
+    if epochs is None:
+        trace = _drawn(curve, seen, epochs, style)
+        hover = "%{x:.3g}"
+    else:
+        trace = _drawn(curve, seen, epochs, style, width=THIN)
+        hover = "%{y:.3g}"
+    if curve.kind.is_bound:
+        return [trace | hover_text(seen, at_most)]
+    return [trace | {"hovertemplate": hover}]
 
 
 def bounds_traces(
     curve: Curve, epochs: FloatArray | None, styles: tuple[Style, Style], between: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """The lower and the upper bound over epochs, or over epsilon where there are none, with their
-    fillings.
-    """
+    """The lower and the upper bound with their fillings, over epochs or else over epsilon."""
+    lower_style, upper_style = styles
     upper = finite(curve.epsilon)
     lower = np.zeros(upper.shape) if curve.lower is None else curve.lower
     axis = "x" if epochs is None else "y"
-    at = lambda bound: (bound, curve.delta) if epochs is None else (epochs, bound)  # noqa: E731
-    below = line(*at(lower), styles[0], fill=f"tozero{axis}", fillpattern=BELOW_BAND)
-    above = line(*at(upper), styles[1], fill=f"tonext{axis}", **between)
-    return [below | hover_text(lower, at_least), above | hover_text(upper, at_most)]
+    below = _drawn(curve, lower, epochs, lower_style, fill=f"tozero{axis}")
+    above = _drawn(curve, upper, epochs, upper_style, fill=f"tonext{axis}")
+    return [
+        below | {"fillpattern": BELOW_BAND} | hover_text(lower, at_least),
+        above | between | hover_text(upper, at_most),
+    ]
+
+
+def _drawn(
+    curve: Curve, epsilon: FloatArray, epochs: FloatArray | None, style: Style, **more: Any
+) -> dict[str, Any]:
+    """The line of epsilons (n,) over epochs, or of delta over epsilon where there are none."""
+    if epochs is None:
+        return line(epsilon, curve.delta, style, **more)
+    return line(epochs, epsilon, style, **more)
 
 
 def finite(values: FloatArray) -> FloatArray:
@@ -260,49 +320,65 @@ def lie(
     curves: Mapping[str, Curve], epochs: FloatArray, bounds: tuple[float, float], log: bool
 ) -> list[dict[str, Any]]:
     """A text in the lower right corner, below the certified band, if it has room there."""
-    lower = curves[CERTIFIED].lower if CERTIFIED in curves else None
+    band = curves.get(CERTIFIED)
+    if band is None or band.lower is None or band.lower[-1] <= 0:
+        return []
+    end = float(band.lower[-1])
     low, high = bounds
-    end = 0.0 if lower is None else float(lower[-1])
-    if end <= 0 or ((np.log10(end) if log else end) - low) < ROOM * (high - low):
+    below = (np.log10(end) if log else end) - low
+    if below < ROOM * (high - low):
         return []
     height = low + 0.01 * (high - low)
-    words = {
-        "type": "scatter",
-        "mode": "text",
-        "x": [float(epochs[-1])],
-        "y": [10**height if log else height],
-    }
-    return [words | {"text": [LIE], "textposition": "top left", "hoverinfo": "skip", "name": LIE}]
+    return [
+        {
+            "type": "scatter",
+            "mode": "text",
+            "x": [float(epochs[-1])],
+            "y": [10**height if log else height],
+            "text": [LIE],
+            "textposition": "top left",
+            "hoverinfo": "skip",
+            "name": LIE,
+        }
+    ]
 
 
 def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
-    found, band = [], curves.get(CERTIFIED)
+    """The labels of all curves, with the marks of their verdicts if a band can judge them."""
+    band = curves.get(CERTIFIED)
+    ends: list[End] = []
     for name, curve in curves.items():
-        worth = (
-            f" {SIGNS['worth'][verdict(curve, band).worth][0]}"
-            if band and band.lower is not None
-            else ""
-        )
-        found += end_of(curve, style_of(name), style_of(name).label, top, worth)
-    return found
+        mark = ""
+        if band and band.lower is not None:
+            sign, _ = SIGNS["worth"][verdict(curve, band).worth]
+            mark = f" {sign}"
+        style = style_of(name)
+        ends += end_of(curve, style, style.label, top, mark)
+    return ends
 
 
 def _bounds(curves: Mapping[str, Curve], log: bool) -> tuple[float, float]:
     if not log:
         return 0.0, 1.05 * _top(curves)
-    values = np.concatenate([curve.epsilon for curve in curves.values()] or [np.empty(0)])
-    finite = values[np.isfinite(values) & (values > 0)]
-    if not finite.size:
+    values = np.concatenate([np.empty(0), *(curve.epsilon for curve in curves.values())])
+    seen = values[np.isfinite(values) & (values > 0)]
+    if not seen.size:
         return -2.0, 2.0
-    return np.log10(max(float(finite.min()), FLOOR)) - 0.05, np.log10(finite.max()) + 0.08
+    lowest = max(float(seen.min()), FLOOR)
+    return np.log10(lowest) - 0.05, np.log10(seen.max()) + 0.08
+
+
+def greatest(curve: Curve) -> float:
+    """The largest finite epsilon of a curve, or 0."""
+    return float(np.max(curve.epsilon, where=np.isfinite(curve.epsilon), initial=0.0))
 
 
 def _top(curves: Mapping[str, Curve]) -> float:
-    """The largest epsilon of a linear axis: curves far above the certified one (or the lowest) may
-    leave it.
+    """The largest epsilon of a linear axis.
+
+    Curves far above the certified one (or the lowest) may leave it.
     """
-    highest = {name: float(np.max(curve.epsilon, where=np.isfinite(curve.epsilon), initial=0.0))
-               for name, curve in curves.items()}  # fmt: skip
+    highest = {name: greatest(curve) for name, curve in curves.items()}
     seen = [value for value in highest.values() if value > 0]
     if not seen:
         return 1.0 / 1.05

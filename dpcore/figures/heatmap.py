@@ -17,6 +17,7 @@ ENDS = (0.05, 200.0)  # epsilons at the ends of the colours, the same on every m
 # White is legible on all of them.
 COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#8a2a72"))
 INK = "#ffffff"
+HOVER = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
 SHADE = "rgba(0,0,0,0.6)"
 ASIDE = 0.85  # of the width: where the target's label stands
 # From a mark, in shares of the width and the height: the place of its word.
@@ -41,13 +42,13 @@ class Path(NamedTuple):
 
 
 def contour(sigmas: FloatArray, epsilon: FloatArray, level: float) -> FloatArray:
-    """The smallest sigma at which epsilon (S, T) falls to a level, at each number of steps (T,);
-    NaN if there is none.
+    """The smallest sigma at which epsilon (S, T) falls to a level, at each step count (T,).
 
-    It interpolates log epsilon in log sigma (S,); beside an infinite epsilon it takes the finite
-    end.
+    NaN if there is none. It interpolates log epsilon in log sigma (S,); beside an infinite epsilon
+    it takes the finite end.
 
-    >>> contour(np.array([2.0, 4.0, 8.0]), np.array([[2.2, 9.0], [0.9, 3.0], [0.4, 1.4]]), 1.0).round(1).tolist()
+    >>> epsilon = np.array([[2.2, 9.0], [0.9, 3.0], [0.4, 1.4]])
+    >>> contour(np.array([2.0, 4.0, 8.0]), epsilon, 1.0).round(1).tolist()
     [3.7, nan]
     """
     columns = np.arange(epsilon.shape[1])
@@ -78,25 +79,33 @@ def heatmap_figure(
     sigma and epochs.
     """
     epsilon = np.stack([each.epsilon for each in rows])
-    levels = [level for level in LEVELS if not (target and 1 / CLOSE < level / target < CLOSE)]
+    levels = [level for level in LEVELS if not _gives_way(level, target)]
     levels += [target] if target else []
-    paths = [Path(level, contour(sigmas, epsilon, level), level == target) for level in levels]
-    paths = [path for path in paths if np.isfinite(path.sigmas).any()]
-    thick = next((path.sigmas for path in paths if path.thick), np.full(epochs.shape, np.inf))
-    strokes = [trace for path in paths for trace in _stroke(epochs, path)]
-    crossed = np.interp(
-        [mark.epochs for mark in marks], epochs[~np.isnan(thick)], thick[~np.isnan(thick)]
-    )
-    named = [
-        _mark(mark, mark.sigma > 1.01 * sigma, size)
-        for mark, sigma in zip(marks, crossed, strict=True)
-    ]
-    traces = [_cells(sigmas, rows, epsilon, epochs), *strokes, *named]
+    strokes = []
+    labels = []
+    thick = np.full(epochs.shape, np.inf)  # (T,), the contour of the target
+    for level in levels:
+        path = Path(level, contour(sigmas, epsilon, level), level == target)
+        if np.isfinite(path.sigmas).any():
+            strokes += _stroke(epochs, path)
+            labels.append(_label(epochs, path, sigmas, marks, size))
+            if path.thick:
+                thick = path.sigmas
+    known = ~np.isnan(thick)
+    named = []
+    for mark in marks:
+        crossed = np.interp(mark.epochs, epochs[known], thick[known])
+        named.append(_mark(mark, mark.sigma > 1.01 * crossed, size))
     shape = layout("epochs", "sigma", height=460, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
     shape["yaxis"] |= log_axis(sigmas)
-    shape["annotations"] = [_label(epochs, path, sigmas, marks, size) for path in paths]
-    return figure_of(traces, shape, size)
+    shape["annotations"] = labels
+    return figure_of([_cells(sigmas, rows, epsilon, epochs), *strokes, *named], shape, size)
+
+
+def _gives_way(level: float, target: float | None) -> bool:
+    """True for a level so close to the target that its line would hide it."""
+    return bool(target) and 1 / CLOSE < level / target < CLOSE
 
 
 def cells_of(
@@ -108,13 +117,18 @@ def cells_of(
     **more: Any,
 ) -> dict[str, Any]:
     """The trace of a map whose colours reach over these ends; it has no colour bar."""
-    scale = {
-        "zmin": ends[0],
-        "zmax": ends[1],
+    low, high = ends
+    return {
+        "type": "heatmap",
+        "x": x,
+        "y": y,
+        "z": heights,
+        "zmin": low,
+        "zmax": high,
         "colorscale": [list(each) for each in colors],
         "showscale": False,
+        **more,
     }
-    return {"type": "heatmap", "x": x, "y": y, "z": heights, **scale, **more}
 
 
 def _cells(
@@ -124,19 +138,23 @@ def _cells(
         height = np.log10(np.where(np.isfinite(epsilon), epsilon, np.nan))
     low, high = np.log10(ENDS)
     heights = np.clip(height, low, high)
-    texts = [
-        [
+    texts = []
+    for row in rows:
+        own = [
             rounded(each, row.kind) if math.isfinite(each) else "no number"
             for each in row.epsilon.tolist()
         ]
-        for row in rows
-    ]
-    hover = (
-        "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
+        texts.append(own)
+    return cells_of(
+        epochs,
+        sigmas,
+        heights,
+        (low, high),
+        text=texts,
+        customdata=[rows[0].steps.tolist()] * len(rows),
+        hovertemplate=HOVER,
+        name="epsilon",
     )
-    steps = [rows[0].steps.tolist()] * len(rows)
-    told = {"text": texts, "customdata": steps, "hovertemplate": hover, "name": "epsilon"}
-    return cells_of(epochs, sigmas, heights, (low, high), **told)
 
 
 def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
@@ -155,49 +173,54 @@ def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
 
 
 def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
-    marker = {
-        "size": 13,
-        "color": INK,
-        "symbol": mark.symbol,
-        "line": {"color": "#000000", "width": 2},
-    }
-    position = "top right" if above else "bottom right"
-    text = {
-        "text": [f"<b>{mark.word}</b>"],
-        "textposition": position,
-        "textfont": {"color": INK, "size": size.text},
-    }
-    trace = points([mark.epochs], [mark.sigma], marker, hoverinfo="skip", name=mark.word)
-    return trace | text | {"mode": "markers+text"}
+    edge = {"color": "#000000", "width": 2}
+    return points(
+        [mark.epochs],
+        [mark.sigma],
+        {"size": 13, "color": INK, "symbol": mark.symbol, "line": edge},
+        hoverinfo="skip",
+        name=mark.word,
+        mode="markers+text",
+        text=[f"<b>{mark.word}</b>"],
+        textposition="top right" if above else "bottom right",
+        textfont={"color": INK, "size": size.text},
+    )
 
 
 def _label(
     epochs: FloatArray, path: Path, rows: FloatArray, marks: Sequence[Mark], size: Size
 ) -> dict[str, Any]:
-    """The level on its line, near the diagonal so that labels keep apart, and away from the words
-    of marks.
+    """The level on its line.
+
+    It stands near the diagonal, so that labels keep apart, and away from the words of marks.
     """
-    level, sigmas, thick = path
-    seen = np.isfinite(sigmas)
-    x, y = np.log10(epochs), np.log10(np.where(seen, sigmas, rows[0]))
-    across, up = _share(x, x), _share(y, np.log10(rows))
-    distance = np.abs(across - ASIDE if thick else across + up - 1)
+    seen = np.isfinite(path.sigmas)
+    x = np.log10(epochs)
+    y = np.log10(np.where(seen, path.sigmas, rows[0]))
+    heights = np.log10(rows)
+    across = _share(x, x)  # (T,)
+    up = _share(y, heights)  # (T,)
+    if path.thick:
+        distance = np.abs(across - ASIDE)
+        text = f"<b>epsilon {path.level:g}</b>"
+    else:
+        distance = np.abs(across + up - 1)
+        text = f"{path.level:g}"
+    (left, end), (low, high) = BESIDE
     for mark in marks:
-        right, above = (
-            across - _share(np.log10(mark.epochs), x),
-            up - _share(np.log10(mark.sigma), np.log10(rows)),
-        )
-        (left, end), (low, high) = BESIDE
+        right = across - _share(np.log10(mark.epochs), x)
+        above = up - _share(np.log10(mark.sigma), heights)
         distance += 10 * ((left < right) & (right < end) & (low < above) & (above < high))
     place = int(np.argmin(np.where(seen, distance, np.inf)))
-    text = f"<b>epsilon {level:g}</b>" if thick else f"{level:g}"
-    look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2}
     return {
         "x": x[place],
         "y": y[place],
         "text": text,
         "font": {"color": INK, "size": size.text},
-    } | look
+        "showarrow": False,
+        "bgcolor": SHADE,
+        "borderpad": 2,
+    }
 
 
 def _share(values: Any, ends: FloatArray) -> FloatArray:
@@ -209,14 +232,15 @@ def log_axis(values: FloatArray) -> dict[str, Any]:
     """A logarithmic axis with ticks at 1, 2 and 5 that ends half a cell outside the values."""
     low, high = np.log10(values[0]), np.log10(values[-1])
     half = (high - low) / max(values.size - 1, 1) / 2 or 0.1
-    decades = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
-    ticks = [float(f"{m}e{decade}") for decade in decades for m in (1, 2, 5)]
-    seen = [tick for tick in ticks if low - half <= np.log10(tick) <= high + half]
-    bounds = [float(low - half), float(high + half)]
+    start, end = float(low - half), float(high + half)
+    ticks = []
+    for decade in range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1):
+        ticks += [float(f"{digit}e{decade}") for digit in (1, 2, 5)]
+    seen = [tick for tick in ticks if start <= np.log10(tick) <= end]
     return {
         "type": "log",
         "showgrid": False,
-        "range": bounds,
+        "range": [start, end],
         "tickvals": seen,
-        "ticktext": [f"{t:g}" for t in seen],
+        "ticktext": [f"{tick:g}" for tick in seen],
     }

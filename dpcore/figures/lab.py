@@ -1,22 +1,36 @@
 """The lab's chart: epsilon by each accountant above the accuracy of runs, over one x axis."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curve_line, curves_content, end_of
-from dpcore.figures.layout import NORMAL, End, Size, end_labels, figure_of, layout, line, points
+from dpcore.figures.epsilon import RIGHT, Ghost, Panel, curve_line, curves_panel, end_of
+from dpcore.figures.layout import (
+    NORMAL,
+    End,
+    Size,
+    end_labels,
+    figure_of,
+    layout,
+    line,
+    plot_height,
+    points,
+)
 from dpcore.figures.sampled import Sampled, with_sampled
-from dpcore.figures.style import GREY, Style, style_of
+from dpcore.figures.style import GREY, Style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray
 
 GAP = 14  # pixels between the two plots
 SHARE = 0.5  # of the rest of the height for epsilon
 # Ids of traces, most followed by a place.
-CURVE, GHOST, RUN, NOW = "epsilon-", "ghost-", "run-", "now"
+CURVE = "epsilon-"
+GHOST = "ghost-"
+RUN = "run-"
+NOW = "now"
 ACCURACY = (0.0, 102.0)
 INVITATION = "Press Train to see the accuracy here"
 NO_RUN = "no run yet"
@@ -34,9 +48,7 @@ GHOST_PEN = 1.1  # width of the lines of other settings
 
 
 class LabRun(NamedTuple):
-    """A run on the lab's chart: equally long epochs, accuracies and certified epsilons of its
-    tests.
-    """
+    """A run: equally long epochs, accuracies and certified epsilons of its tests."""
 
     style: Style  # its label is the run's
     place: int  # in the order of the runs shown
@@ -53,11 +65,9 @@ class LabRun(NamedTuple):
     @property
     def drawn(self) -> Style:
         """The style of its label: a ghost has a thin piece of line."""
-        return (
-            self.style._replace(glyph=self.style.glyph.replace("━", "─"))
-            if self.ghost
-            else self.style
-        )
+        if self.ghost is None:
+            return self.style
+        return self.style._replace(glyph=self.style.glyph.replace("━", "─"))
 
 
 def lab_figure(
@@ -80,91 +90,122 @@ def lab_figure(
     run.
     """
     by_epsilon = over_epsilon(curves, across)
-    x = curves[CERTIFIED].epsilon if by_epsilon else epochs
-    ghosts = [] if by_epsilon else [run for run in runs if run.ghost]
-    beside = {run.style.label: run.ghost.curve for run in ghosts if run.ghost}
-    above = curves_content(curves, x, log=log, ghost=None if by_epsilon else ghost, beside=beside)
-    reached = ((*run.spent, run.most) if by_epsilon else (run.end, *run.epochs) for run in runs)
-    end = max([float(x[-1]), *(each for reach in reached for each in reach)])
-    walked = {style_of(name).label for name in curves} | {"Proven upper bound"}
-    seen = {"mode": "markers"} if len(epochs) == 1 else {}  # a line of one point would not be seen
-    tagged = [
-        each | {"uid": f"{CURVE}{place}"} | seen if each["name"] in walked else each
-        for place, each in enumerate(above.traces)
-    ]
-    if otherwise and not by_epsilon:
-        above = with_sampled(above._replace(traces=tagged), otherwise, log=log)
-        tagged = above.traces
-    # Without it no axis would be drawn.
-    below = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]
-    dots, lines = _now(curves, x, epochs, runs)
-    # The words begin at the left edge, which would cut off what ends with them.
-    if x[-1] < ENOUGH * end:
-        left = {"x": [0.0], "textposition": "top right"}
-        tagged = [each | left if each["name"] == LIE else each for each in tagged]
-    certified = [_certified(run, run.ghost) for run in ghosts if run.ghost]
-    traces = [*tagged, *certified, *below, *dots]
-    shape = layout(
-        "certified epsilon" if by_epsilon else "epoch", "", height=height, right=RIGHT, size=size
-    )
-    shape = _stacked(shape, above, log, end, size)
-    top = None if log else above.bounds[1]
-    others = [
-        end_of(run.ghost.curve, run.drawn, run.style.label, top) for run in ghosts if run.ghost
-    ]
-    above = above._replace(ends=[*above.ends, *(end for ends in others for end in ends)])
-    shape = _labelled(shape, above, runs, log, size)
+    x = epochs
+    title = "epoch"
+    ghosts = [run for run in runs if run.ghost]
+    if by_epsilon:  # other settings and other batches have another certified epsilon
+        x = curves[CERTIFIED].epsilon
+        title = "certified epsilon"
+        ghost = None
+        ghosts = []
+        otherwise = None
+    end = _end_of_axis(x, runs, by_epsilon)
+    upper = _epsilon_panel(curves, x, ghost, ghosts, otherwise, end, log)
+    lower = _accuracy_panel(runs, by_epsilon, end)
+    dots, through = _now(curves, x, epochs, runs)
+    shape = layout(title, "", height=height, right=RIGHT, size=size)
+    shape = _stacked(shape, upper, lower, end, size)
+    shape |= {"shapes": through, "hoversubplots": "axis"}
+    notes = _labels(shape, upper, lower, runs, size)
     if not runs:
         text = {"text": without, "showarrow": False, "font": {"size": size.text}}
-        shape["annotations"].append(
-            text | {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"}
-        )
-    return figure_of(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
+        middle = {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"}
+        notes.append(text | middle)
+    shape["annotations"] = notes
+    return figure_of([*upper.traces, *lower.traces, *dots], shape, size)
 
 
 def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
     """True if the x axis is the certified epsilon, which must be finite."""
-    return (
-        across != "epoch"
-        and CERTIFIED in curves
-        and bool(np.isfinite(curves[CERTIFIED].epsilon).all())
-    )
+    if across == "epoch" or CERTIFIED not in curves:
+        return False
+    return bool(np.isfinite(curves[CERTIFIED].epsilon).all())
+
+
+def _end_of_axis(x: FloatArray, runs: Sequence[LabRun], by_epsilon: bool) -> float:
+    """The largest x of the curves and of all runs."""
+    reached = [float(x[-1])]
+    for run in runs:
+        if by_epsilon:
+            reached += [*run.spent, run.most]
+        else:
+            reached += [*run.epochs, run.end]
+    return max(reached)
+
+
+def _epsilon_panel(
+    curves: Mapping[str, Curve],
+    x: FloatArray,
+    ghost: Ghost | None,
+    ghosts: Sequence[LabRun],
+    otherwise: Sampled | None,
+    end: float,
+    log: bool,
+) -> Panel:
+    """The upper plot: epsilon of the controls, of the pinned setting, and of runs of others."""
+    beside = {run.style.label: run.ghost.curve for run in ghosts if run.ghost}
+    panel = curves_panel(curves, x, log=log, ghost=ghost, beside=beside)
+    for place, trace in enumerate(panel.curves, len(panel.behind)):
+        trace["uid"] = f"{CURVE}{place}"
+        if len(x) == 1:  # a line of one point would not be seen
+            trace["mode"] = "markers"
+    if otherwise:
+        panel = with_sampled(panel, otherwise)
+    # The words begin at the left edge, which would cut off what ends with them.
+    if x[-1] < ENOUGH * end:
+        for words in panel.words:
+            words |= {"x": [0.0], "textposition": "top right"}
+    in_front: list[dict[str, Any]] = []
+    ends = list(panel.ends)
+    for run in ghosts:
+        if run.ghost:
+            in_front.append(_certified(run, run.ghost))
+            ends += end_of(run.ghost.curve, run.drawn, run.style.label, panel.top)
+    return replace(panel, words=[*panel.words, *in_front], ends=ends)
+
+
+def _accuracy_panel(runs: Sequence[LabRun], by_epsilon: bool, end: float) -> Panel:
+    """The lower plot: the accuracy of each run."""
+    ends = []
+    for run in runs:
+        if run.accuracy:
+            last = 100 * run.accuracy[-1]
+            ends.append(End(run.drawn, last, label_of(run, last)))
+    lines = [_accuracy(run, by_epsilon, end) for run in runs]
+    return Panel(curves=lines or [NOTHING_YET], ends=ends, bounds=ACCURACY)
 
 
 def _stacked(
-    shape: dict[str, Any], above: Content, log: bool, end: float, size: Size
+    shape: dict[str, Any], upper: Panel, lower: Panel, end: float, size: Size
 ) -> dict[str, Any]:
     """The layout of two plots over one x axis; a line through both follows the cursor."""
-    plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
-    low, axis = 1 - SHARE - GAP / plots, shape["yaxis"]
-    spike = {"showspikes": True, "spikemode": "across", "spikesnap": "cursor"}
-    spike |= {"spikethickness": 1, "spikedash": "dot", "spikecolor": GREY}
-    titled = lambda text: {"title": {"text": text, "font": {"size": size.text}}}  # noqa: E731
+    font = {"size": size.text}
+    gap = GAP / plot_height(shape)
+    across = {"anchor": "y2", "range": [0, 1.02 * end or 1.0], "showspikes": True}
+    spike = {"spikemode": "across", "spikesnap": "cursor", "spikethickness": 1}
+    look = {"spikedash": "dot", "spikecolor": GREY}
+    epsilon = {"title": {"text": "epsilon", "font": font}, "domain": [1 - SHARE, 1]}
+    accuracy = {"title": {"text": "accuracy, %", "font": font}, "domain": [0, 1 - SHARE - gap]}
     return shape | {
-        "xaxis": shape["xaxis"] | {"anchor": "y2", "range": [0, 1.02 * end or 1.0]} | spike,
-        "yaxis": axis | above.axis(log) | titled("epsilon") | {"domain": [1 - SHARE, 1]},
-        "yaxis2": (
-            axis | titled("accuracy, %") | {"range": [*ACCURACY], "domain": [0, low], "dtick": 25}
-        ),
+        "xaxis": shape["xaxis"] | across | spike | look,
+        "yaxis": shape["yaxis"] | epsilon | upper.axis,
+        "yaxis2": shape["yaxis"] | accuracy | {"range": [*lower.bounds], "dtick": 25},
     }
 
 
-def _labelled(
-    shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log: bool, size: Size
-) -> dict[str, Any]:
-    named = [run for run in runs if run.accuracy]
-    ends = [
-        End(run.drawn, 100 * run.accuracy[-1], label_of(run, 100 * run.accuracy[-1]))
-        for run in named
-    ]
-    plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
-    upper = end_labels(above.ends, above.bounds, round(plots * SHARE), log=log, size=size)
-    lower = end_labels(ends, ACCURACY, round(plots * (1 - SHARE)) - GAP, size=size)
-    lower = [
-        each | {"yref": "y2", "name": f"{RUN}{run.place}"}
-        for each, run in zip(lower, named, strict=True)
-    ]
-    return shape | {"annotations": [*upper, *lower]}
+def _labels(
+    shape: dict[str, Any], upper: Panel, lower: Panel, runs: Sequence[LabRun], size: Size
+) -> list[dict[str, Any]]:
+    """The labels at the ends of all curves; those of runs have the run's id."""
+    height = plot_height(shape)
+    notes = end_labels(upper.ends, upper.bounds, round(height * SHARE), log=upper.log, size=size)
+    room = round(height * (1 - SHARE)) - GAP
+    tested = [run for run in runs if run.accuracy]
+    below = end_labels(lower.ends, lower.bounds, room, size=size)
+    for run, note in zip(tested, below, strict=True):
+        note |= {"yref": "y2", "name": f"{RUN}{run.place}"}
+        notes.append(note)
+    return notes
 
 
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
@@ -175,14 +216,17 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
 
     >>> label_of(LabRun(Style("#2f70c4", "solid", "━━", "private"), 0, [], []), 90.91)
     '90.9 % private'
-    >>> label_of(LabRun(Style("#2f70c4", "solid", "━━", "upright scattering, 4 views, lr 4"), 0, [], []), 97.4)
+    >>> long = Style("#2f70c4", "solid", "━━", "upright scattering, 4 views, lr 4")
+    >>> label_of(LabRun(long, 0, [], []), 97.4)
     '97.4 % upright scatteri… lr 4'
     """
-    told = run.style.label
-    if len(told) > MAX_LABEL_CHARS:
-        last = told.rpartition(", ")[2][-MAX_LABEL_CHARS // 2 :]
-        told = f"{told[: MAX_LABEL_CHARS - len(last) - 2].rstrip(', ')}… {last}"
-    return f"{'{}' if accuracy is None else f'{accuracy:.1f}'} % {told}"
+    name = run.style.label
+    if len(name) > MAX_LABEL_CHARS:
+        last = name.rpartition(", ")[2][-MAX_LABEL_CHARS // 2 :]
+        first = name[: MAX_LABEL_CHARS - len(last) - 2].rstrip(", ")
+        name = f"{first}… {last}"
+    number = "{}" if accuracy is None else f"{accuracy:.1f}"
+    return f"{number} % {name}"
 
 
 def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
@@ -190,11 +234,21 @@ def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
     across: Sequence[float] = run.spent if by_epsilon else run.epochs
     # No epsilon is spent: the last accuracy, all along, once there is one.
     if by_epsilon and run.level:
-        across, heights = [0.0, end], [heights[-1] if heights else np.nan] * 2
-    size, width = (3, GHOST_PEN) if run.ghost else (5, NORMAL.pen)
-    more = {"mode": "lines+markers", "marker": {"size": size}, "hovertemplate": "%{y:.1f} %"}
+        across = [0.0, end]
+        heights = [heights[-1] if heights else np.nan] * 2
+    pen, point = NORMAL.pen, 5
+    if run.ghost:
+        pen, point = GHOST_PEN, 3
     return line(
-        [*across], heights, run.style, width=width, yaxis="y2", uid=f"{RUN}{run.place}", **more
+        [*across],
+        heights,
+        run.style,
+        width=pen,
+        yaxis="y2",
+        uid=f"{RUN}{run.place}",
+        mode="lines+markers",
+        marker={"size": point},
+        hovertemplate="%{y:.1f} %",
     )
 
 
@@ -207,20 +261,21 @@ def _certified(run: LabRun, ghost: Ghost) -> dict[str, Any]:
 def _now(
     curves: Mapping[str, Curve], x: FloatArray, epochs: FloatArray, runs: Sequence[LabRun]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The marks of the run that trains: a point on each of its curves, and a line through both
-    plots.
-    """
-    walking = next((run for run in runs if run.now is not None), None)
-    if walking is None:
+    """The marks of the run that trains: a point on each of its curves, a line through all."""
+    for run in runs:
+        if run.now is not None:
+            break
+    else:
         return [], []
-    now = float(walking.now or 0.0)
-    at = float(np.interp(now, epochs, x))
+    at = float(np.interp(run.now, epochs, x))
     pen = {"color": GREY, "width": 1.5}
     through = {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": pen}
-    known = [(epochs, each.epsilon) for each in curves.values()]
-    if walking.ghost:
-        known = [(walking.ghost.epochs, walking.ghost.curve.epsilon)]
-    reached = [float(np.interp(now, over, epsilon)) for over, epsilon in known if over is not None]
+    followed = curves.values()
+    if run.ghost and run.ghost.epochs is not None:
+        epochs = run.ghost.epochs
+        followed = [run.ghost.curve]
+    reached = [float(np.interp(run.now, epochs, each.epsilon)) for each in followed]
     seen = [each for each in reached if np.isfinite(each)]
     look = {"size": 9, "color": GREY, "line": {"width": 1, "color": "white"}}
-    return [points([at] * len(seen), seen, look, name="now", hoverinfo="skip", uid=NOW)], [through]
+    dots = points([at] * len(seen), seen, look, name="now", hoverinfo="skip", uid=NOW)
+    return [dots], [through]

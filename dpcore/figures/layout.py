@@ -54,16 +54,23 @@ def layout(
 
 
 def power_ticks(low: float, high: float, most: int = 7) -> dict[str, Any]:
-    """Ticks of a logarithmic axis at powers of ten between two exponents; Plotly's own are larger
-    than other text.
+    """Ticks of a logarithmic axis at powers of ten between two exponents.
+
+    Plotly's own are larger than other text.
 
     >>> power_ticks(-3, 0)["ticktext"], power_ticks(-12, -1, 4)["ticktext"]
     (['1', '10⁻¹', '10⁻²', '10⁻³'], ['10⁻¹', '10⁻⁴', '10⁻⁷', '10⁻¹⁰'])
     """
-    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
-    powers = range(last, first - 1, -max(1, -(-(last - first + 1) // most)))
-    texts = [{0: "1", 1: "10"}.get(power, f"10{str(power).translate(RAISED)}") for power in powers]
-    return {"type": "log", "tickvals": [10.0**power for power in powers], "ticktext": texts}
+    first = math.ceil(low - 1e-9)
+    last = math.floor(high + 1e-9)
+    every = max(1, math.ceil((last - first + 1) / most))
+    values = []
+    texts = []
+    for power in range(last, first - 1, -every):
+        values.append(10.0**power)
+        raised = f"10{str(power).translate(RAISED)}"
+        texts.append({0: "1", 1: "10"}.get(power, raised))
+    return {"type": "log", "tickvals": values, "ticktext": texts}
 
 
 def figure_of(
@@ -71,10 +78,18 @@ def figure_of(
 ) -> go.Figure:
     """The figure of traces and a layout, with lines of this size."""
     thicker = size.pen / NORMAL.pen
-    if thicker != 1:
-        traces = [each | {"line": each["line"] | {"width": thicker * each["line"]["width"]}}
-                  if "width" in each.get("line", {}) else each for each in traces]  # fmt: skip
-    return go.Figure({"data": traces, "layout": shape}, _validate=CHECKED)
+    drawn = []
+    for trace in traces:
+        pen = trace.get("line", {})
+        if thicker != 1 and "width" in pen:
+            trace = trace | {"line": pen | {"width": thicker * pen["width"]}}
+        drawn.append(trace)
+    return go.Figure({"data": drawn, "layout": shape}, _validate=CHECKED)
+
+
+def plot_height(shape: dict[str, Any]) -> float:
+    """The height of a chart without its margins, in pixels."""
+    return shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
 
 
 def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
@@ -125,8 +140,10 @@ def moved_apart(positions: list[float], gap: float, low: float, high: float) -> 
     placed = [min(max(positions[i], low), high) for i in order]
     for i in range(len(placed) - 2, -1, -1):  # downwards from the top
         placed[i] = min(placed[i], placed[i + 1] - gap)
-    for i in range(len(placed)):  # and up again from the bottom
-        placed[i] = max(placed[i], placed[i - 1] + gap if i else low)
+    least = low
+    for i, value in enumerate(placed):  # and up again from the bottom
+        placed[i] = max(value, least)
+        least = placed[i] + gap
     moved = [0.0] * len(placed)
     for value, i in zip(placed, order, strict=True):
         moved[i] = float(value)
@@ -136,30 +153,30 @@ def moved_apart(positions: list[float], gap: float, low: float, high: float) -> 
 def end_labels(
     ends: Sequence[End],
     bounds: tuple[float, float],
-    height: int,
+    height: float,
     *,
     log: bool = False,
     size: Size = NORMAL,
 ) -> list[dict[str, Any]]:
-    """Annotations right of a plot of this height, one for each end; `bounds` are in the (log) units
-    of the axis.
+    """Annotations right of a plot of this height, one for each end.
+
+    `bounds` are in the (log) units of the axis.
     """
     low, high = bounds
     lines = 2 if any(each.name for each in ends) else 1
     gap = (high - low) * lines * size.scaled(LINE_PIXELS) / max(height, 1)
     below = gap * (lines - 1) / (2 * lines)  # a second line reaches so much further down
-    values = [float(np.log10(each.y)) if log else each.y for each in ends]
-    return [
-        written(each.style, f"{each.text}<br>{each.name}" if each.name else each.text, size)
-        | {
-            "x": 1,
-            "xanchor": "left",
-            "xshift": 6,
-            "y": y,
-            "yanchor": "middle",
-        }
-        for each, y in zip(ends, moved_apart(values, gap, low + below, high), strict=True)
-    ]
+    heights = [each.y for each in ends]
+    if log:
+        heights = [float(np.log10(each)) for each in heights]
+    place = {"x": 1, "xanchor": "left", "xshift": 6, "yanchor": "middle"}
+    notes = []
+    for each, y in zip(ends, moved_apart(heights, gap, low + below, high), strict=True):
+        text = each.text
+        if each.name:
+            text += f"<br>{each.name}"
+        notes.append(written(each.style, text, size) | place | {"y": y})
+    return notes
 
 
 def labelled(
@@ -171,8 +188,8 @@ def labelled(
     log: bool = False,
 ) -> dict[str, Any]:
     """The layout of one plot with labels at the ends of its curves."""
-    height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
-    return shape | {"annotations": end_labels(ends, bounds, height, log=log, size=size)}
+    notes = end_labels(ends, bounds, plot_height(shape), log=log, size=size)
+    return shape | {"annotations": notes}
 
 
 def with_key(
@@ -192,10 +209,10 @@ def with_key(
         "yanchor": "middle",
     }
     first = -0.3 if top else len(styles) - 0.6  # in lines from the corner upwards
-    notes = [
-        written(style, style.label, size) | at | {"yshift": size.scaled(20 * (first - place))}
-        for place, style in enumerate(styles)
-    ]
+    notes = []
+    for place, style in enumerate(styles):
+        up = {"yshift": size.scaled(20 * (first - place))}
+        notes.append(written(style, style.label, size) | at | up)
     return shape | {"annotations": notes}
 
 

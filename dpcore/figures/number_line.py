@@ -1,10 +1,8 @@
-"""Number lines of epsilon: a claim beside its proven bounds, and an audit's bounds beside the
-certified value.
-"""
+"""Number lines of epsilon: of a claim with its proven bounds, and of an audit."""
 
 import math
-from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -28,7 +26,8 @@ HATCH = {
 }
 MAX_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
-ROW, LINE = 30, 18  # pixels of a row, and of each further line of its label
+ROW = 30  # pixels of a row
+LINE = 18  # pixels of each further line of its label
 LABEL_CHARS = 26  # in a line of a label: a telephone has room for the plot beside it
 CLAIM = "claim"
 MARKS = {  # of each kind of number: plotly's symbol, and as text
@@ -59,43 +58,54 @@ def claim_figure(
     ['Refuted', 'Unproven', 'Rounds to it', 'Claimed']
     """
     value = float(claimed)
-    room = lambda least, most: max(0.15 * (most - least), 0.01 * most)  # noqa: E731
-    low, high = _ends([value, *rounded, *proven], room, BEYOND if math.isinf(proven.high) else 1.0)
-    worth = REFUTED if rounded.high < proven.low else HOLDS if value >= proven.high else DOUBTFUL
-    claim = Style(worth, "solid", "┃", "Claimed")
-    look = {"fillpattern": HATCH} if proven.high > WIDE * proven.low else {"fillcolor": BAND}
+    least, most = _extremes([value, *rounded, *proven])
+    if math.isinf(proven.high):
+        most *= BEYOND
+    low, high = _ends(least, most, max(0.15 * (most - least), 0.01 * most))
+    shown = min(proven.high, high)
+    claim = Style(_judged(value, rounded, proven), "solid", "┃", "Claimed")
+    between: dict[str, Any] = {"fillcolor": BAND}
+    if proven.high > WIDE * proven.low:
+        between = {"fillpattern": HATCH}
+    rounds = claim._replace(label="Rounds to it")
+    hover = f"claimed {claimed}<extra></extra>"
     traces = [
         _filled("Refuted", low, proven.low, {"fillpattern": BELOW_BAND}),
-        _filled("Unproven", proven.low, min(proven.high, high), look),
-        line(
-            [rounded.low, rounded.high],
-            [0.5, 0.5],
-            claim._replace(label="Rounds to it"),
-            hoverinfo="skip",
-        ),
-        line([value, value], [0.0, 1.0], claim, hovertemplate=f"claimed {claimed}<extra></extra>"),
+        _filled("Unproven", proven.low, shown, between),
+        line([rounded.low, rounded.high], [0.5, 0.5], rounds, hoverinfo="skip"),
+        line([value, value], [0.0, 1.0], claim, hovertemplate=hover),
     ]
     shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
     shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(56)}
     shape["xaxis"] |= _axis(low, high)
     shape["yaxis"] |= {"visible": False, "range": [0, 1]}
-    places = [
-        _place(each, low, high) for each in (low, proven.low, min(proven.high, high), high, value)
+    at = _place(value, low, high)
+    label = written(claim, "", size) | {"text": f"claimed {claimed}"}
+    notes = [
+        _note(written(PROVEN, f"proven: {_in_words(proven)}", size), 0.0, "left", size.scaled(26)),
+        _note(label, at, _side(at), size.scaled(4)),
     ]
-    side = (
-        "left"
-        if places[-1] < 0.5 * NAMED
-        else "right"
-        if places[-1] > 1 - 0.5 * NAMED
-        else "center"
-    )
-    shape["annotations"] = [
-        _note(written(PROVEN, f"proven: {_told(proven)}", size), 0.0, "left", size.scaled(26)),
-        _note(written(claim, "", size) | {"text": f"claimed {claimed}"}, places[-1], side, size.scaled(4)),
-        *(_note(written(PROVEN, "", size) | {"text": word}, (start + end) / 2, "center", -size.scaled(64))
-          for word, start, end in zip(PARTS, places[:3], places[1:4], strict=True) if end - start > NAMED),
-    ]  # fmt: skip
+    places = [_place(each, low, high) for each in (low, proven.low, shown, high)]
+    for word, (start, end) in zip(PARTS, pairwise(places), strict=True):
+        if end - start > NAMED:
+            text = written(PROVEN, "", size) | {"text": word}
+            notes.append(_note(text, (start + end) / 2, "center", -size.scaled(64)))
+    shape["annotations"] = notes
     return figure_of(traces, shape, size)
+
+
+def _judged(value: float, rounded: Stretch, proven: Stretch) -> str:
+    """The colour of a claim: refuted if all numbers that round to it are too small."""
+    if rounded.high < proven.low:
+        return REFUTED
+    return HOLDS if value >= proven.high else DOUBTFUL
+
+
+def _side(place: float) -> str:
+    """The anchor of a text at a share of the line, which must not leave the line."""
+    if place < 0.5 * NAMED:
+        return "left"
+    return "right" if place > 1 - 0.5 * NAMED else "center"
 
 
 def claim_alt(claimed: str, proven: Stretch) -> str:
@@ -104,10 +114,10 @@ def claim_alt(claimed: str, proven: Stretch) -> str:
     >>> claim_alt("0.83", Stretch(0.862, math.inf))
     'Number line of epsilon: at least 0.862 is proven, and 0.83 is claimed.'
     """
-    return f"Number line of epsilon: {_told(proven)} is proven, and {claimed} is claimed."
+    return f"Number line of epsilon: {_in_words(proven)} is proven, and {claimed} is claimed."
 
 
-def _told(proven: Stretch) -> str:
+def _in_words(proven: Stretch) -> str:
     if math.isinf(proven.high):
         return f"at least {outward(proven.low, math.floor)}"
     return f"{outward(proven.low, math.floor)} to {outward(proven.high, math.ceil)}"
@@ -116,24 +126,22 @@ def _told(proven: Stretch) -> str:
 def _place(value: float, low: float, high: float) -> float:
     """The share of the line's length that is left of a value; 0 for a value left of the line."""
     value = max(value, low)
-    return (
-        math.log(value / low) / math.log(high / low)
-        if _logarithmic(low, high)
-        else (value - low) / (high - low)
-    )
+    if _logarithmic(low, high):
+        return math.log(value / low) / math.log(high / low)
+    return (value - low) / (high - low)
 
 
-def _ends(
-    numbers: Sequence[float], room: Callable[[float, float], float], beyond: float = 1.0
-) -> tuple[float, float]:
-    """Ends of the line: all finite numbers above 0 lie within, with `room` beside the smallest and
-    the largest.
-    """
-    shown = [each for each in numbers if 0 < each < math.inf] or [1.0]
-    least, most = min(shown), max(shown) * beyond
+def _ends(least: float, most: float, room: float) -> tuple[float, float]:
+    """Ends of the line, with `room` beside the smallest and the largest number."""
     if most / least > FAR:
         return least / 1.3, most * 1.3
-    return max(0.0, least - room(least, most)), most + room(least, most)
+    return max(0.0, least - room), most + room
+
+
+def _extremes(numbers: Sequence[float]) -> tuple[float, float]:
+    """The smallest and the largest finite number above 0."""
+    shown = [each for each in numbers if 0 < each < math.inf] or [1.0]
+    return min(shown), max(shown)
 
 
 def _logarithmic(low: float, high: float) -> bool:
@@ -141,37 +149,37 @@ def _logarithmic(low: float, high: float) -> bool:
 
 
 def _axis(low: float, high: float) -> dict[str, Any]:
-    if _logarithmic(low, high):
-        return {"type": "log", "range": [math.log10(low), math.log10(high)]} | round_ticks(
-            low, high
-        )
-    return {"range": [low, high], "nticks": 6}
+    if not _logarithmic(low, high):
+        return {"range": [low, high], "nticks": 6}
+    ends = [math.log10(low), math.log10(high)]
+    return {"type": "log", "range": ends} | round_ticks(low, high)
 
 
 def round_ticks(low: float, high: float) -> dict[str, Any]:
-    """Round numbers along a logarithmic line: left to itself plotly writes their first digits
-    alone.
+    """Round numbers along a logarithmic line, written in full.
+
+    Plotly alone writes their first digits.
 
     >>> round_ticks(3.0, 60.0)["ticktext"]
     ['5', '10', '20', '50']
     """
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    values = [
-        digit * 10.0**power
-        for power in powers
-        for digit in (1, 2, 5)
-        if low <= digit * 10.0**power <= high
-    ]
-    every = -(-len(values) // MAX_TICKS)
-    return {"tickvals": values[::every], "ticktext": [plain(each) for each in values[::every]]}
+    values = []
+    for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
+        values += [digit * 10.0**power for digit in (1, 2, 5)]
+    values = [each for each in values if low <= each <= high]
+    kept = values[:: math.ceil(len(values) / MAX_TICKS)]
+    return {"tickvals": kept, "ticktext": [plain(each) for each in kept]}
 
 
 def _filled(
     name: str, low: float, high: float, look: dict[str, Any], height: float = 1.0
 ) -> dict[str, Any]:
     """A stretch of the line, over its whole height."""
-    x, y = [low, low, max(low, high), max(low, high)], [0.0, height, height, 0.0]
-    return line(x, y, PROVEN._replace(label=name), width=0, fill="toself", hoverinfo="skip") | look
+    end = max(low, high)
+    style = PROVEN._replace(label=name)
+    x = [low, low, end, end]
+    y = [0.0, height, height, 0.0]
+    return line(x, y, style, width=0, fill="toself", hoverinfo="skip") | look
 
 
 def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
@@ -187,11 +195,9 @@ def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
 
 
 class Mark(NamedTuple):
-    """A number on the line of an audit: a test's lower bound, which may be infinite, or an
-    accountant's epsilon.
-    """
+    """A number on the line of an audit: a test's lower bound or an accountant's epsilon."""
 
-    value: float
+    value: float  # infinite if a test shows that no epsilon holds
     label: str  # beside it
     kind: str  # one of MARKS
     color: str = HOLDS
@@ -206,70 +212,94 @@ def audit_line_figure(
     *,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Draw a row for each number, with its label left of the plot: tests, the certified claim,
-    accountants.
+    """Draw a row for each number, with its label left of the plot.
 
+    The rows are those of tests, of the certified claim and of accountants.
     The certified band crosses all rows: a correct trainer's tests lie left of its end, and sound
     accountants do not lie left of its beginning. A dotted line leads down from the test that
     refutes the claim.
 
-    >>> tests, accountants = [Mark(2.0, "Noise", "bound")], [Mark(3.0, "Moments", CLAIM)]
-    >>> figure = audit_line_figure(tests, Stretch(2.5, 2.6), Mark(2.6, "Certified", CLAIM), accountants)
+    >>> tests = [Mark(2.0, "Noise", "bound")]
+    >>> accountants = [Mark(3.0, "Moments", CLAIM)]
+    >>> claim = Mark(2.6, "Certified", CLAIM)
+    >>> figure = audit_line_figure(tests, Stretch(2.5, 2.6), claim, accountants)
     >>> [trace.name for trace in figure.data]
     ['Certified', 'Noise', 'Certified', 'Moments']
     """
     rows = [*measured, claim, *accountants]
-    low, high = _ends([*(row.value for row in rows), certified.low], lambda _, most: 0.2 * most)
-    texts = ["  <br>".join(wrap(row.label, LABEL_CHARS)) for row in rows]
-    # In pixels of normal text, from the top.
-    ends = [0, *accumulate(ROW + LINE * text.count("<br>") for text in texts)]
-    middles = [(start + end) / 2 for start, end in pairwise(ends)]
-    edge = {"fillcolor": BAND, "line": {"width": 1.2, "color": REFUTED if claim.refuted else GREY}}
-    traces = [_filled("Certified", certified.low, min(certified.high, high), edge, ends[-1])]
+    least, most = _extremes([*(row.value for row in rows), certified.low])
+    low, high = _ends(least, most, 0.2 * most)
+    labels = []
+    middles = []  # of the rows, in pixels of normal text from the top
+    bottom = 0
+    for row in rows:
+        lines = wrap(row.label, LABEL_CHARS)
+        height = ROW + LINE * max(len(lines) - 1, 0)
+        middles.append(bottom + height / 2)
+        bottom += height
+        sign = f'<span style="color:{REFUTED}">✕</span> ' if row.refuted else ""
+        labels.append(f"{sign}{'  <br>'.join(lines)}  ")
+    edge = {"width": 1.2, "color": REFUTED if claim.refuted else GREY}
+    look = {"fillcolor": BAND, "line": edge}
+    traces = [_filled("Certified", certified.low, min(certified.high, high), look, bottom)]
     if claim.refuted:
-        first = next(
-            place for place, row in enumerate(measured) if row.refuted and row.value > claim.value
-        )
-        x, dotted = min(rows[first].value, high / 1.05), PROVEN._replace(color=REFUTED, dash="dot")
-        traces.append(line([x, x], [middles[first], ends[-1]], dotted, width=1.5, hoverinfo="skip"))
+        traces.append(_refutation(measured, claim, middles, bottom, high))
     traces += [_mark(row, middle, high) for row, middle in zip(rows, middles, strict=True)]
     shape = layout(
         "epsilon",
         "",
-        height=size.scaled(ends[-1] + 60),
+        height=size.scaled(bottom + 60),
         size=size,
         hovermode="closest",
         dragmode=False,
     )
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
     shape["xaxis"] |= _axis(low, high)
-    signs = [f'<span style="color:{REFUTED}">✕</span> ' if row.refuted else "" for row in rows]
-    labels = [f"{sign}{text}  " for sign, text in zip(signs, texts, strict=True)]
-    shape["yaxis"] |= {"range": [ends[-1] + 4, -4], "tickvals": middles, "ticktext": labels, "automargin": True,
-                       "showgrid": False}  # fmt: skip
+    shape["yaxis"] |= {
+        "range": [bottom + 4, -4],
+        "tickvals": middles,
+        "ticktext": labels,
+        "automargin": True,
+        "showgrid": False,
+    }
     return figure_of(traces, shape, size)
+
+
+def _refutation(
+    measured: Sequence[Mark], claim: Mark, middles: Sequence[float], bottom: float, high: float
+) -> dict[str, Any]:
+    """A dotted line from the first test that refutes the claim down to the axis."""
+    refuting = [
+        place for place, row in enumerate(measured) if row.refuted and row.value > claim.value
+    ]
+    first = refuting[0]
+    x = min(measured[first].value, high / 1.05)
+    dotted = PROVEN._replace(color=REFUTED, dash="dot")
+    return line([x, x], [middles[first], bottom], dotted, width=1.5, hoverinfo="skip")
 
 
 def audit_line_alt(measured: Sequence[Mark], claim: Mark, accountants: Sequence[Mark]) -> str:
     """Say the line in a sentence.
 
-    >>> audit_line_alt([Mark(2.0, "Noise ≥ 2", "bound")], Mark(2.6, "Certified 2.5 to 2.6", CLAIM), [])
+    >>> claim = Mark(2.6, "Certified 2.5 to 2.6", CLAIM)
+    >>> audit_line_alt([Mark(2.0, "Noise ≥ 2", "bound")], claim, [])
     'Number line of epsilon. Tests: Noise ≥ 2. Claim: Certified 2.5 to 2.6. Accountants: none.'
     """
-    tests, counts = (
-        "; ".join(each.label for each in rows) or "none" for rows in (measured, accountants)
-    )
-    return f"Number line of epsilon. Tests: {tests}. Claim: {claim.label}. Accountants: {counts}."
+    tests = "; ".join(each.label for each in measured) or "none"
+    others = "; ".join(each.label for each in accountants) or "none"
+    return f"Number line of epsilon. Tests: {tests}. Claim: {claim.label}. Accountants: {others}."
 
 
 def _mark(row: Mark, y: float, high: float) -> dict[str, Any]:
     """Draw one number; an infinite one stands at the right end."""
     color = REFUTED if row.refuted else row.color
-    marker = {
-        "symbol": MARKS[row.kind][0],
-        "color": color,
-        "size": 13,
-        "line": {"width": 2.5, "color": color},
-    }
-    told = {"name": row.label, "hovertemplate": f"{row.label}<extra></extra>"}
-    return points([min(row.value, high / 1.05)], [y], marker, cliponaxis=False, **told)
+    symbol, _ = MARKS[row.kind]
+    edge = {"width": 2.5, "color": color}
+    return points(
+        [min(row.value, high / 1.05)],
+        [y],
+        {"symbol": symbol, "color": color, "size": 13, "line": edge},
+        cliponaxis=False,
+        name=row.label,
+        hovertemplate=f"{row.label}<extra></extra>",
+    )

@@ -1,4 +1,4 @@
-"""The papers' figures, drawn again: curves in the colours of their accountants, and maps of areas."""
+"""The papers' figures, drawn again: curves in their accountants' colours, and maps of areas."""
 
 import math
 from collections import Counter
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import at_least
+from dpcore.figures.alt_texts import span_text
+from dpcore.figures.epsilon import at_least, finite
 from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
 from dpcore.figures.layout import (
     LINE_PIXELS,
@@ -54,24 +55,30 @@ MIN_SHOWN = 1e-12  # smallest number on a logarithmic axis
 
 
 def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
-    """Draw the curves of a drawing, named in a corner if they are trade-off functions, otherwise
-    beside their ends.
+    """Draw the curves of a drawing, with their names beside their ends.
+
+    Trade-off functions all end in one point: their names stand in a corner.
     """
     lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
     bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
     meeting = drawing.y == ERROR
-    ends = [
-        _end(each, style, _written(each, drawing))
-        for each, style in zip(lines, styles, strict=True)
-    ]
-    ends = [each for each in ends if each.text and not meeting]
-    rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
-    height = max(HEIGHT, round(LINE_PIXELS * rows * len(ends) + 80))
-    widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=0)
-    shape = layout(
-        drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size
-    )
+    ends = []
+    for each, style in zip(lines, styles, strict=True):
+        last = _last(each)
+        if last and not meeting:
+            _, y = last
+            name = "<br>".join(wrap(each.name, NAME))
+            ends.append(End(style, max(y, MIN_SHOWN), _written(each, drawing)(y), name))
+    most_rows = 2
+    widest = 0
+    for end in ends:
+        parts = end.name.split("<br>")
+        most_rows = max(most_rows, len(parts) + 1)
+        widest = max(widest, *map(len, parts))
+    height = max(HEIGHT, round(LINE_PIXELS * most_rows * len(ends) + 80))
+    right = round(LETTER * (widest + 3))
+    shape = layout(drawing.x, drawing.y, height=height, right=right, size=size)
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
     shape["xaxis"] |= {"type": "log"} if drawing.log_x else _linear_axis(lines)
     if meeting:
@@ -79,7 +86,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
         shape = with_key(shape, [styles[place] for place in places], size)
     else:
         shape = labelled(shape, ends, bounds, size, log=drawing.log_y)
-    return figure_of(_traces(lines, drawing), shape, size)
+    return figure_of(_traces(lines, styles, drawing), shape, size)
 
 
 def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
@@ -89,111 +96,123 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
     >>> drawing_alt(Drawing("Figure 2", "Epsilon", "epoch", "epsilon", lambda: (one,)), [one])
     'Line chart of epsilon against epoch. RDP ends at ≤ 1.04, at epoch 100.'
     """
-    meeting = drawing.y == ERROR
-    said = []
+    sentences = []
     for each in lines:
-        told = _at(each, EARLY) if meeting else _last(each)
-        where = (
-            f"{'is' if meeting else 'ends at'} {_written(each, drawing)(told[1])}"
-            if told
-            else "has no number"
-        )
-        said.append(
-            f"{each.name} {where}, at {drawing.x} {nearest(told[0])}"
-            if told
-            else f"{each.name} {where}"
-        )
-    return f"Line chart of {drawing.y} against {drawing.x}. {'; '.join(said)}."
+        if drawing.y == ERROR:
+            verb, point = "is", _at(each, EARLY)
+        else:
+            verb, point = "ends at", _last(each)
+        if point is None:
+            sentences.append(f"{each.name} has no number")
+            continue
+        x, y = point
+        height = _written(each, drawing)(y)
+        sentences.append(f"{each.name} {verb} {height}, at {drawing.x} {nearest(x)}")
+    return f"Line chart of {drawing.y} against {drawing.x}. {'; '.join(sentences)}."
 
 
 def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figure:
-    """Draw cells in the colour of their area, with its word on it and the cell's text in the hover."""
+    """Draw cells in the colours of their areas; the areas' words stand on them."""
     count = len(drawn_map.areas)
-    colors = [
-        ((place + end) / count, AREAS[place % len(AREAS)])
-        for place in range(count)
-        for end in (0, 1)
-    ]
-    texts = [list(row) for row in cells.said]
-    said = {"text": texts, "hovertemplate": "%{text}<extra></extra>", "name": drawn_map.place}
+    colors = []
+    for place in range(count):
+        color = AREAS[place % len(AREAS)]
+        colors += [(place / count, color), ((place + 1) / count, color)]
     trace = cells_of(
-        cells.x, cells.y, cells.area, (-0.5, count - 0.5), colors, xgap=1, ygap=1, **said
+        cells.x,
+        cells.y,
+        cells.area,
+        (-0.5, count - 0.5),
+        colors,
+        xgap=1,
+        ygap=1,
+        text=[list(row) for row in cells.said],
+        hovertemplate="%{text}<extra></extra>",
+        name=drawn_map.place,
     )
     shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
-    for axis, values, log in (
-        ("xaxis", cells.x, drawn_map.log_x),
-        ("yaxis", cells.y, drawn_map.log_y),
-    ):
-        shape[axis] |= log_axis(values) if log else {"showgrid": False}
+    plain = {"showgrid": False}
+    shape["xaxis"] |= log_axis(cells.x) if drawn_map.log_x else plain
+    shape["yaxis"] |= log_axis(cells.y) if drawn_map.log_y else plain
     shape["annotations"] = _words(drawn_map, cells, size)
     return figure_of([trace], shape, size)
 
 
 def map_alt(drawn_map: Map, cells: Cells) -> str:
     """Describe the ends of both axes and the number of cells of each area."""
-    ends = [
-        f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}"
-        for each in (cells.x, cells.y)
-    ]
     counted = Counter(cells.area.ravel().tolist())
-    shares = [
-        f"{area.word} {counted[place]}"
-        for place, area in enumerate(drawn_map.areas)
-        if counted[place]
-    ]
-    where = f"{drawn_map.x} ({ends[0]}) and {drawn_map.y} ({ends[1]})"
+    shares = []
+    for place, area in enumerate(drawn_map.areas):
+        if counted[place]:
+            shares.append(f"{area.word} {counted[place]}")
+    where = f"{drawn_map.x} ({span_text(cells.x)}) and {drawn_map.y} ({span_text(cells.y)})"
     return f"Map over {where}. Of {cells.area.size} settings are: {'; '.join(shares)}."
 
 
 def styles_of(lines: Sequence[Line]) -> list[Style]:
-    """Return each line's look: its accountant's, with another dash for a second line; both bounds
-    look the same.
+    """Return each line's look: its accountant's, with another dash for a second line.
+
+    A lower bound looks like the line before it.
     """
-    free = cycle(OTHERS if any(each.accountant for each in lines) else (*RUNS, *OTHERS))
+    known = any(each.accountant for each in lines)
+    free = cycle(OTHERS if known else (*RUNS, *OTHERS))
     used: Counter[str] = Counter()
     styles: list[Style] = []
     for each in lines:
-        style = style_of(each.accountant) if each.accountant else Style(*next(free), "")
+        if each.accountant:
+            style = _redashed(style_of(each.accountant), used[each.accountant])
+        else:
+            style = Style(*next(free), "")
         if each.lower and styles:
             style = styles[-1]
-        elif again := used[each.accountant] if each.accountant else 0:
-            dashes = [CERTIFIED_LOOK, *LOOKS]
-            place = [dash for _, dash, _ in dashes].index(style.dash)
-            _, dash, glyph = dashes[(place + again) % len(dashes)]
-            style = style._replace(dash=dash, glyph=glyph)
-        used[each.accountant] += not each.lower
+        if not each.lower:
+            used[each.accountant] += 1
         styles.append(style._replace(label=each.name))
     return styles
 
 
+def _redashed(style: Style, again: int) -> Style:
+    """Return the style with the dash so many places further on."""
+    looks = [CERTIFIED_LOOK, *LOOKS]
+    place = [dash for _, dash, _ in looks].index(style.dash)
+    _, dash, glyph = looks[(place + again) % len(looks)]
+    return style._replace(dash=dash, glyph=glyph) if again else style
+
+
 def _linear_axis(lines: Sequence[Line]) -> dict[str, Any]:
     """Return the x axis of lines with markers: up to the last x, known or not."""
-    x = np.concatenate([each.x for each in lines] or [np.empty(0)])
+    x = np.concatenate([np.empty(0), *(each.x for each in lines)])
     if not 0 < x.size <= FEW:
         return {}
-    room = 0.04 * float(x.max() - x.min()) or 0.04 * abs(float(x.max())) or 1.0
-    return {"range": [float(x.min()) - room, float(x.max()) + room]}
+    low, high = float(x.min()), float(x.max())
+    room = 0.04 * (high - low) or 0.04 * abs(high) or 1.0
+    return {"range": [low - room, high + room]}
 
 
 def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
     """Return the writer of heights: epsilons with their mark, bounds on the safe side."""
-    if drawing.y == ERROR and line.accountant and ACCOUNTANTS[line.accountant].kind.is_bound:
+    if not line.accountant:
+        return short
+    kind = ACCOUNTANTS[line.accountant].kind
+    if drawing.y == ERROR and kind.is_bound:
         return at_least
-    if drawing.y != "epsilon" or not line.accountant:
+    if drawing.y != "epsilon":
         return short
     if line.lower:
         return lambda value: f"≥ {at_least(value)}"
-    return lambda value: marked(value, ACCOUNTANTS[line.accountant].kind)
+    return lambda value: marked(value, kind)
 
 
-def _traces(lines: Sequence[Line], drawing: Drawing) -> list[dict[str, Any]]:
+def _traces(
+    lines: Sequence[Line], styles: Sequence[Style], drawing: Drawing
+) -> list[dict[str, Any]]:
     """Return a trace for each line, with the band between a line and its lower bound filled."""
     traces: list[dict[str, Any]] = []
-    for line, style in zip(lines, styles_of(lines), strict=True):
-        seen = np.where(np.isfinite(line.y), line.y, np.nan)
+    for line, style in zip(lines, styles, strict=True):
+        seen = finite(line.y)
         own = trace_of(line.x, seen, style) | hover_text(seen, _written(line, drawing))
         if len(line.x) <= FEW:  # a point alone is no line
-            own |= {"mode": "lines+markers"}
+            own["mode"] = "lines+markers"
         if line.lower and traces:
             traces[-1] |= {"fill": "tonexty", "fillcolor": BAND}
             traces.insert(-1, own)
@@ -204,68 +223,68 @@ def _traces(lines: Sequence[Line], drawing: Drawing) -> list[dict[str, Any]]:
 
 def _last(line: Line) -> tuple[float, float] | None:
     """Return the last point that can be drawn."""
-    finite = np.flatnonzero(np.isfinite(line.y))
-    return (float(line.x[finite[-1]]), float(line.y[finite[-1]])) if finite.size else None
-
-
-def _end(line: Line, style: Style, written: Callable[[float], str]) -> End:
-    last = _last(line)
-    if last is None:
-        return End(style, 0.0, "", "")
-    return End(style, max(last[1], MIN_SHOWN), written(last[1]), "<br>".join(wrap(line.name, NAME)))
+    places = np.flatnonzero(np.isfinite(line.y))
+    if not places.size:
+        return None
+    return float(line.x[places[-1]]), float(line.y[places[-1]])
 
 
 def _at(line: Line, share: float) -> tuple[float, float] | None:
     """Return the point of a curve at a share of its x axis."""
     place = int(np.argmin(np.abs(line.x - share * line.x.max())))
-    return (float(line.x[place]), float(line.y[place])) if math.isfinite(line.y[place]) else None
+    if not math.isfinite(line.y[place]):
+        return None
+    return float(line.x[place]), float(line.y[place])
 
 
 def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[float, float]:
     """Return the ends of the y axis, in its own units."""
-    every = np.concatenate([each.y for each in lines] or [np.empty(0)])
-    finite = every[np.isfinite(every) & ((every > MIN_SHOWN) | (not log))]
-    if not finite.size:
+    heights = np.concatenate([np.empty(0), *(each.y for each in lines)])
+    seen = heights[np.isfinite(heights)]
+    if log:
+        seen = seen[seen > MIN_SHOWN]
+    if not seen.size:
         return (-2.0, 2.0) if log else (0.0, 1.0)
-    low, high = float(finite.min()), float(finite.max())
+    low, high = float(seen.min()), float(seen.max())
     if log:
         return math.log10(low) - 0.05, math.log10(high) + 0.08
-    room = 0.05 * (high - (min(low, 0.0) if from_zero else low)) or 1.0
-    return (low - room if low < 0 or not from_zero else 0.0), high + room
+    if from_zero and low >= 0:
+        room = 0.05 * high or 1.0
+        return 0.0, high + room
+    room = 0.05 * (high - low) or 1.0
+    return low - room, high + room
 
 
 def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
     """Place the word of each area with cells well within it, away from the other words."""
     taken: list[tuple[int, int]] = []
     words = []
+    framed = np.pad(cells.area, 1, constant_values=-1)  # beyond its edges the map has no area
     for place, area in enumerate(drawn_map.areas):
         own = [(row, column) for row, column in np.argwhere(cells.area == place).tolist()]
         if not own:
             continue
-        framed = np.pad(cells.area, 1, constant_values=-1)  # beyond its edges the map has no area
         others = [(row - 1, column - 1) for row, column in np.argwhere(framed != place).tolist()]
         row, column = max(own, key=lambda cell: (min(2, _apart(cell, others)), _apart(cell, taken)))
         taken.append((row, column))
         x, y = float(cells.x[column]), float(cells.y[row])
-        side = ("left", "center", "right")[min(2, 3 * column // cells.x.size)]
-        at = {
-            "x": math.log10(x) if drawn_map.log_x else x,
-            "y": math.log10(y) if drawn_map.log_y else y,
-        }
-        look = {
-            "showarrow": False,
-            "bgcolor": SHADE,
-            "borderpad": 2,
-            "font": {"color": INK, "size": size.text},
-        }
         words.append(
-            at | look | {"xanchor": side, "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>"}
+            {
+                "x": math.log10(x) if drawn_map.log_x else x,
+                "y": math.log10(y) if drawn_map.log_y else y,
+                "showarrow": False,
+                "bgcolor": SHADE,
+                "borderpad": 2,
+                "font": {"color": INK, "size": size.text},
+                "xanchor": ("left", "center", "right")[min(2, 3 * column // cells.x.size)],
+                "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>",
+            }
         )
     return words
 
 
 def _apart(cell: tuple[int, int], others: Sequence[tuple[int, int]]) -> int:
     """Return the distance from a cell to the nearest of others, in cells."""
-    return min(
-        (max(abs(cell[0] - row), abs(cell[1] - column)) for row, column in others), default=0
-    )
+    own_row, own_column = cell
+    distances = [max(abs(own_row - row), abs(own_column - column)) for row, column in others]
+    return min(distances, default=0)

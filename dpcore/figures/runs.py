@@ -1,7 +1,7 @@
 """Charts of many runs: accuracy against epsilon, classes and their confusions, and sweeps."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -16,8 +16,10 @@ from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.training.seed_summary import summary
 
-FRONT, OTHERS = "Pareto front", "other runs"
-FRONT_COLOR, OTHER_COLOR = PRIVATE, GREY
+FRONT = "Pareto front"
+OTHERS = "other runs"
+FRONT_COLOR = PRIVATE
+OTHER_COLOR = GREY
 LEVEL = Style(*BASELINES[0], "without privacy")
 MAX_POINTS = 1000  # beside the front that are drawn
 MAX_LABELLED = 8  # points of a front
@@ -47,7 +49,8 @@ class Outcome(NamedTuple):
 def front(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The runs that no other beats in accuracy and epsilon, by growing epsilon and accuracy.
 
-    >>> [each.label for each in front([Outcome("a", 0.9, 2.0), Outcome("b", 0.8, 1.0), Outcome("c", 0.7, 1.5)])]
+    >>> outcomes = [Outcome("a", 0.9, 2.0), Outcome("b", 0.8, 1.0), Outcome("c", 0.7, 1.5)]
+    >>> [each.label for each in front(outcomes)]
     ['b', 'a']
     """
     found: list[Outcome] = []
@@ -65,46 +68,59 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, size: Size = N
     """
     best = front(outcomes)
     rest = [each for each in _private(outcomes) if each not in best][:MAX_POINTS]
+    others = _points(rest, OTHERS, OTHER_COLOR)
+    staircase = _points(best, FRONT, FRONT_COLOR)
+    staircase["mode"] = "lines+markers"
+    staircase["line"] = {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen}
+    if len(best) <= MAX_LABELLED:  # below the steps there is room
+        staircase |= {
+            "mode": "lines+markers+text",
+            "customdata": [_reached(each) for each in best],
+            "texttemplate": "%{customdata}",
+            "textposition": "bottom right",
+            "cliponaxis": False,
+        }
+    traces = [others, staircase]
+    shape = layout(
+        f"epsilon, {accountant}",
+        "test accuracy, %",
+        height=420,
+        right=RIGHT,
+        size=size,
+        hovermode="closest",
+    )
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
-    traces = [_points(rest, OTHERS, OTHER_COLOR), _points(best, FRONT, FRONT_COLOR)]
-    traces[1] |= {
-        "mode": "lines+markers",
-        "line": {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen},
-    }
-    titles = f"epsilon, {accountant}", "test accuracy, %"
-    shape = layout(*titles, height=420, right=RIGHT, size=size, hovermode="closest")
-    if level := level_of(outcomes):
+    level = level_of(outcomes)
+    if level:
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
         hover = "without privacy, %{y:.1f} %<extra></extra>"
         traces.append(line(span, [100 * level] * 2, LEVEL, hovertemplate=hover))
-        place = {
-            "xref": "paper",
-            "x": 0,
-            "xshift": 6,
-            "xanchor": "left",
-            "y": 100 * level,
-            "yanchor": "bottom",
-        }
-        text = {
-            "text": f"best without privacy {percent(level)}",
-            "showarrow": False,
-            "font": {"size": size.text},
-        }
-        shape["annotations"] = [place | text]
+        shape["annotations"] = [_level_label(level, size)]
     shape["yaxis"]["range"] = _accuracy_range([100 * each.accuracy for each in outcomes])
     if ends and max(ends) > WIDE * min(ends):
         shape["xaxis"] |= log_axis(np.geomspace(min(ends), max(ends), 12))
     else:
-        shape["xaxis"] |= {"range": [0.0, 1.05 * max(ends, default=1.0)]}
-    if len(best) <= MAX_LABELLED:  # below the steps there is room
-        labels = [f"{percent(each.accuracy)} at {_spent(each)}" for each in best]
-        traces[1] |= {"customdata": labels, "texttemplate": "%{customdata}"}
-        traces[1] |= {
-            "mode": "lines+markers+text",
-            "textposition": "bottom right",
-            "cliponaxis": False,
-        }
+        shape["xaxis"]["range"] = [0.0, 1.05 * max(ends, default=1.0)]
     return figure_of(traces, shape, size)
+
+
+def _level_label(level: float, size: Size) -> dict[str, Any]:
+    """The words above the line of the best run without privacy."""
+    return {
+        "xref": "paper",
+        "x": 0,
+        "xshift": 6,
+        "xanchor": "left",
+        "y": 100 * level,
+        "yanchor": "bottom",
+        "text": f"best without privacy {percent(level)}",
+        "showarrow": False,
+        "font": {"size": size.text},
+    }
+
+
+def _reached(outcome: Outcome) -> str:
+    return f"{percent(outcome.accuracy)} at {_spent(outcome)}"
 
 
 def _accuracy_range(percents: Sequence[float]) -> list[float]:
@@ -116,20 +132,23 @@ def _accuracy_range(percents: Sequence[float]) -> list[float]:
 def front_alt(outcomes: Sequence[Outcome], accountant: str) -> str:
     """The front in words, from its first to its last run.
 
-    >>> front_alt([Outcome("a", 0.9, 2.0), Outcome("b", 0.8, 1.0)], "PLD")
-    'Scatter chart of test accuracy against epsilon, PLD, of 2 runs. The best trade-offs: 80.0 % at ≤ 1.00; 90.0 % at ≤ 2.00.'
-    """  # noqa: E501
+    >>> outcomes = [Outcome("a", 0.9, 2.0), Outcome("b", 0.8, 1.0)]
+    >>> front_alt(outcomes, "PLD")  # doctest: +ELLIPSIS
+    'Scatter chart ... of 2 runs. The best trade-offs: 80.0 % at ≤ 1.00; 90.0 % at ≤ 2.00.'
+    """
     best = front(outcomes)
     count = len(_private(outcomes))
     first = (
         f"Scatter chart of test accuracy against epsilon, {accountant}, of {count:,}"
         f" run{'s' * (count != 1)}."
     )
-    listed = best if len(best) <= 8 else [*best[:4], *best[-4:]]
-    said = "; ".join(f"{percent(each.accuracy)} at {_spent(each)}" for each in listed) or "none yet"
+    listed = best
+    if len(best) > 8:
+        listed = [*best[:4], *best[-4:]]
+    trade_offs = "; ".join(map(_reached, listed)) or "none yet"
     level = level_of(outcomes)
     beside = f" Without privacy {percent(level)} was reached." if level else ""
-    return f"{first} The best trade-offs: {said}.{beside}"
+    return f"{first} The best trade-offs: {trade_offs}.{beside}"
 
 
 def level_of(outcomes: Sequence[Outcome]) -> float | None:
@@ -140,14 +159,14 @@ def level_of(outcomes: Sequence[Outcome]) -> float | None:
 def classes_compared_figure(
     classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL
 ) -> go.Figure:
-    """Test accuracy of each class in percent, with a mark for each run in the colour of its line."""
+    """Test accuracy of each class in percent: a mark for each run in the colour of its line."""
     traces = []
     for place, (run, style) in enumerate(zip(runs, track_styles(runs), strict=True)):
-        marker = {"size": 10, "color": style.color, "symbol": SYMBOLS[place % len(SYMBOLS)][0]}
+        symbol, _ = SYMBOLS[place % len(SYMBOLS)]
+        marker = {"size": 10, "color": style.color, "symbol": symbol}
         heights = [100 * each for each in run.y]
-        traces.append(
-            points(list(classes), heights, marker, name=run.label, hovertemplate="%{x}: %{y:.1f} %")
-        )
+        hover = "%{x}: %{y:.1f} %"
+        traces.append(points(list(classes), heights, marker, name=run.label, hovertemplate=hover))
     shape = layout("class", "test accuracy, %", height=300, size=size)
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 104]
@@ -169,15 +188,19 @@ def confusion_figure(
     shares = table / np.maximum(table.sum(1, keepdims=True), 1)
     colors = [(share**2, color) for share, color in COLORS]  # mistakes are rare
     cells = cells_of(list(classes), list(classes), shares, (0, 1), colors)
-    cells |= {"text": [[f"{int(each):,}" for each in row] for row in table]}
-    cells |= {"hovertemplate": "%{y} answered %{x}: %{text} (%{z:.1%})<extra></extra>"}
+    cells["text"] = _in_cells(table, lambda count: f"{int(count):,}")
+    cells["hovertemplate"] = "%{y} answered %{x}: %{text} (%{z:.1%})<extra></extra>"
     if len(classes) > MAX_WRITTEN:
-        cells |= {"texttemplate": ""}
-    shape = layout(
-        "taken for", "is", height=max(260, 80 + 32 * min(len(classes), MAX_WRITTEN)), size=size
-    )
+        cells["texttemplate"] = ""
+    height = max(260, 80 + 32 * min(len(classes), MAX_WRITTEN))
+    shape = layout("taken for", "is", height=height, size=size)
     shape["yaxis"]["autorange"] = "reversed"
     return _written_map(cells, shape, size)
+
+
+def _in_cells(table: Iterable[Iterable[Any]], of: Callable[[Any], Any]) -> list[list[Any]]:
+    """A value for each cell of a table."""
+    return [list(map(of, row)) for row in table]
 
 
 def _written_map(cells: dict[str, Any], shape: dict[str, Any], size: Size) -> go.Figure:
@@ -192,23 +215,20 @@ def _written_map(cells: dict[str, Any], shape: dict[str, Any], size: Size) -> go
 def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
     """The most frequent mistakes, in a sentence.
 
-    >>> confusion_alt(["cat", "dog"], [[3, 1], [0, 4]])
-    'Table of the test examples by class and answer: 7 of 8 are right. Most often mistaken: cat for dog 1.'
+    >>> confusion_alt(["cat", "dog"], [[3, 1], [0, 4]]).split(": ", 1)[1]
+    '7 of 8 are right. Most often mistaken: cat for dog 1.'
     """
     table = np.asarray(counts)
-    wrong = [
-        (int(table[i, j]), f"{a} for {b}")
-        for i, a in enumerate(classes)
-        for j, b in enumerate(classes)
-        if i != j
-    ]
-    most = [
-        f"{what} {count:,}" for count, what in sorted(wrong, key=lambda each: -each[0])[:3] if count
-    ]
-    said = f" Most often mistaken: {'; '.join(most)}." if most else ""
+    wrong = table - np.diag(table.diagonal())  # (K, K), only the mistakes
+    most = []
+    for place in np.argsort(-wrong, axis=None, kind="stable")[:3].tolist():
+        row, column = divmod(place, len(classes))
+        if wrong[row, column]:
+            most.append(f"{classes[row]} for {classes[column]} {wrong[row, column]:,}")
+    mistaken = f" Most often mistaken: {'; '.join(most)}." if most else ""
     return (
         f"Table of the test examples by class and answer: {table.trace():,} of {table.sum():,} are"
-        f" right.{said}"
+        f" right.{mistaken}"
     )
 
 
@@ -217,17 +237,29 @@ def _private(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _points(outcomes: Sequence[Outcome], name: str, color: str) -> dict[str, Any]:
-    ends = [
-        (each.epsilon or 0.0, each.epsilon if each.lower is None else each.lower)
-        for each in outcomes
-    ]
-    below = [epsilon - (lower or 0.0) for epsilon, lower in ends]
-    bars = {"type": "data", "symmetric": False, "array": [0.0] * len(below), "arrayminus": below}
-    texts = [f"{written_name(each.label)}<br>epsilon {_spent(each)}" for each in outcomes]
-    told = {"name": name, "text": texts, "hovertemplate": "%{text}, %{y:.1f} %<extra></extra>"}
-    x, y = [each.epsilon for each in outcomes], [100 * each.accuracy for each in outcomes]
+    below = []
+    texts = []
+    for each in outcomes:
+        epsilon = each.epsilon or 0.0
+        lower = epsilon if each.lower is None else each.lower
+        below.append(epsilon - lower)
+        texts.append(f"{written_name(each.label)}<br>epsilon {_spent(each)}")
+    bars = {
+        "type": "data",
+        "symmetric": False,
+        "array": [0.0] * len(below),
+        "arrayminus": below,
+        "thickness": 1,
+        "width": 2,
+    }
     return points(
-        x, y, {"size": 8, "color": color}, error_x=bars | {"thickness": 1, "width": 2}, **told
+        [each.epsilon for each in outcomes],
+        [100 * each.accuracy for each in outcomes],
+        {"size": 8, "color": color},
+        error_x=bars,
+        name=name,
+        text=texts,
+        hovertemplate="%{text}, %{y:.1f} %<extra></extra>",
     )
 
 
@@ -237,7 +269,9 @@ def written_name(name: str) -> str:
     >>> written_name("<b>x</b>")
     '&lt;b&gt;x&lt;/b&gt;'
     """
-    return escape(name if len(name) <= MAX_NAME_CHARS else f"{name[:MAX_NAME_CHARS]}…")
+    if len(name) > MAX_NAME_CHARS:
+        name = f"{name[:MAX_NAME_CHARS]}…"
+    return escape(name)
 
 
 def _spent(outcome: Outcome) -> str:
@@ -252,81 +286,85 @@ class Cell(NamedTuple):
 
 
 def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NORMAL) -> go.Figure:
-    """Mean test accuracy over two settings, with mean and spread in each cell, empty without a
-    finished run.
+    """Mean test accuracy over two settings, with mean and spread in each cell.
+
+    A cell without a finished run is empty.
 
     >>> sweep_map([Cell((1, "a"), [0.5]), Cell((2, "a"), [])], ("x", "y"))["data"][0]["text"]
     (['50.0 %', ''],)
     """
-    across, up = (list(dict.fromkeys(each.values[axis] for each in cells)) for axis in (0, 1))
     found = {each.values: each.accuracies for each in cells}
+    across = list(dict.fromkeys(x for x, _ in found))
+    up = list(dict.fromkeys(y for _, y in found))
     table = [[found.get((x, y), ()) for x in across] for y in up]
-    means = [[100 * summary(each).mean if each else math.nan for each in row] for row in table]
-    known = [each for row in means for each in row if not math.isnan(each)]
+    means = _in_cells(table, _mean)
+    known = [_mean(each) for each in found.values() if each]
     ends = min(known, default=0.0) - 0.5, max(known, default=100.0) + 0.5
-    shown = cells_of(
-        [value_text(each) for each in across], [value_text(each) for each in up], means, ends
-    )
-    shown |= {"text": [[spread_text(each) for each in row] for row in table]}
-    shown |= {"hovertemplate": "%{x}, %{y}: %{text}<extra></extra>"}
-    shape = layout(
-        written_name(labels[0]),
-        written_name(labels[1]),
-        height=max(260, 100 + 44 * len(up)),
-        size=size,
-    )
+    shown = cells_of([*map(value_text, across)], [*map(value_text, up)], means, ends)
+    shown["text"] = _in_cells(table, spread_text)
+    shown["hovertemplate"] = "%{x}, %{y}: %{text}<extra></extra>"
+    x_label, y_label = map(written_name, labels)
+    shape = layout(x_label, y_label, height=max(260, 100 + 44 * len(up)), size=size)
     return _written_map(shown, shape, size)
 
 
+def _mean(accuracies: Sequence[float]) -> float:
+    """The mean in percent, NaN for none."""
+    return 100 * summary(accuracies).mean if accuracies else math.nan
+
+
 def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
-    """Test accuracy in percent over one setting: means with their spreads as bars, and runs as
-    small marks.
+    """Test accuracy in percent over one setting: means with their spreads as bars, and runs.
 
     Without spreads the axis starts at 0, so that chance does not look large.
     """
     done = [each for each in cells if each.accuracies]
-    x = [
-        value_text(each.values[0]) if isinstance(each.values[0], bool | str) else each.values[0]
-        for each in done
-    ]
-    figures = [summary(each.accuracies) for each in done]
-    spreads = {
-        "type": "data",
-        "array": [100 * each.spread for each in figures],
-        "width": 4,
-        "thickness": 1.5,
-    }
-    told = {
-        "text": [spread_text(each.accuracies) for each in done],
-        "hovertemplate": "%{x}: %{text}<extra></extra>",
-    }
+    x: list[Any] = []
+    means, spreads, reach = [], [], []
+    run_x, run_heights = [], []
+    for each in done:
+        place = each.values[0]
+        if isinstance(place, bool | str):
+            place = value_text(place)
+        figures = summary(each.accuracies)
+        x.append(place)
+        means.append(100 * figures.mean)
+        spreads.append(100 * figures.spread)
+        reach += [100 * (figures.mean - figures.spread), 100 * (figures.mean + figures.spread)]
+        run_x += [place] * len(each.accuracies)
+        run_heights += [100 * accuracy for accuracy in each.accuracies]
     mean = points(
-        x, [100 * each.mean for each in figures], {"size": 8}, name="mean", error_y=spreads, **told
+        x,
+        means,
+        {"size": 8},
+        name="mean",
+        mode="lines+markers",
+        line={"color": FRONT_COLOR, "width": NORMAL.pen},
+        error_y={"type": "data", "array": spreads, "width": 4, "thickness": 1.5},
+        text=[spread_text(each.accuracies) for each in done],
+        hovertemplate="%{x}: %{text}<extra></extra>",
     )
-    mean |= {"mode": "lines+markers", "line": {"color": FRONT_COLOR, "width": NORMAL.pen}}
-    across = [place for place, each in zip(x, done, strict=True) for _ in each.accuracies]
-    heights = [100 * accuracy for each in done for accuracy in each.accuracies]
     faint = {"size": 5, "color": FRONT_COLOR, "opacity": 0.5}
-    single = points(
-        across, heights, faint, name="each run", hovertemplate="%{x}: %{y:.2f} %<extra></extra>"
-    )
-    shape = layout(
-        written_name(label), "test accuracy, %", height=340, size=size, hovermode="closest"
-    )
-    alone = any(len(each.accuracies) == 1 for each in done)
-    bars = [100 * (each.mean + way * each.spread) for each in figures for way in (-1, 1)]
-    # A run alone has no bar.
-    shape["yaxis"]["range"] = [0.0, 102.0] if alone else _accuracy_range([*heights, *bars])
+    hover = "%{x}: %{y:.2f} %<extra></extra>"
+    single = points(run_x, run_heights, faint, name="each run", hovertemplate=hover)
+    title = written_name(label)
+    shape = layout(title, "test accuracy, %", height=340, size=size, hovermode="closest")
+    shape["xaxis"] |= _setting_axis(x)
+    if any(len(each.accuracies) == 1 for each in done):  # a run alone has no bar
+        shape["yaxis"]["range"] = [0.0, 102.0]
+    else:
+        shape["yaxis"]["range"] = _accuracy_range([*run_heights, *reach])
+    return figure_of([single, mean], shape, size)
+
+
+def _setting_axis(x: Sequence[Any]) -> dict[str, Any]:
+    """The type of the axis of a setting: categories, or logarithmic for a wide range."""
     numbers = [each for each in x if not isinstance(each, str)]
     if len(numbers) < len(x):
-        shape["xaxis"]["type"] = "category"
-    elif numbers and min(numbers) > 0 and max(numbers) > WIDE * min(numbers):
-        shape["xaxis"] |= {
-            "type": "log",
-            "tickvals": numbers,
-            "ticktext": [value_text(each) for each in numbers],
-        }
-    return figure_of([single, mean], shape, size)
+        return {"type": "category"}
+    if not numbers or min(numbers) <= 0 or max(numbers) <= WIDE * min(numbers):
+        return {}
+    return {"type": "log", "tickvals": numbers, "ticktext": [*map(value_text, numbers)]}
 
 
 def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
@@ -335,9 +373,11 @@ def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
     >>> sweep_alt([Cell((1.0,), [0.5, 0.6]), Cell((2.0,), [])], ["sigma"])
     'Chart of test accuracy over sigma: 1: 55.0 % ± 7.1 %; 2: none finished.'
     """
-    said = [f"{', '.join(map(value_text, each.values))}: {spread_text(each.accuracies) or 'none finished'}"
-            for each in cells]  # fmt: skip
-    return f"Chart of test accuracy over {' and '.join(labels)}: {'; '.join(said)}."
+    sentences = []
+    for each in cells:
+        where = ", ".join(map(value_text, each.values))
+        sentences.append(f"{where}: {spread_text(each.accuracies) or 'none finished'}")
+    return f"Chart of test accuracy over {' and '.join(labels)}: {'; '.join(sentences)}."
 
 
 def spread_text(accuracies: Sequence[float]) -> str:

@@ -1,19 +1,20 @@
-"""Batches that are not Poisson on the charts: a band, or a hatched area between two distant bounds."""
+"""Batches that are not Poisson on the charts: a band, hatched between two distant bounds."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import (
-    LIE,
-    Content,
     Ghost,
+    Panel,
     at_least,
     at_most,
     bounds_traces,
     curve_line,
+    greatest,
     lie,
     profile_parts,
 )
@@ -52,16 +53,16 @@ class Sampled(NamedTuple):
     def words(self) -> str:
         """The sampler, its adjacency, and both bounds after the last epoch.
 
-        >>> curve = Curve(np.array([10]), np.array([1e-5]), np.array([4.2]), np.array([1.3]), Kind.CERTIFIED)
         >>> from dpcore.privacy.sampling import SAMPLERS
+        >>> upper, lower = np.array([4.2]), np.array([1.3])
+        >>> curve = Curve(np.array([10]), np.array([1e-5]), upper, lower, Kind.CERTIFIED)
         >>> Sampled(SAMPLERS["shuffle"], curve, np.array([1.0])).words
         'Shuffled every epoch, proven, zero-out: between 1.30 and 4.20'
         """
-        last, sampler = self.curve.last, self.sampler
-        named = (
-            f"{sampler.title}, {'proven' if sampler.interval else 'certified'}, {sampler.adjacency}"
-        )
-        return f"{named}: between {at_least(last.lower or 0.0)} and {at_most(last.value)}"
+        last = self.curve.last
+        status = "proven" if self.sampler.interval else "certified"
+        bounds = f"between {at_least(last.lower or 0.0)} and {at_most(last.value)}"
+        return f"{self.sampler.title}, {status}, {self.sampler.adjacency}: {bounds}"
 
 
 class SampledBand(NamedTuple):
@@ -75,19 +76,23 @@ class SampledBand(NamedTuple):
         return Style(*SAMPLED_LOOK, f"{self.sampler.title}, {self.sampler.adjacency}")
 
 
-def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
+def with_sampled(panel: Panel, shown: Sampled) -> Panel:
     """A plot of epsilon for Poisson batches, which become faint, with another sampler in front."""
-    most = np.log10(max(highest(shown), TINY)) + 0.08 if log else 1.05 * highest(shown)
-    bounds = content.bounds[0], max(content.bounds[1], float(most))
-    beside = [faint(each) for each in content.traces if each["name"] != LIE]
-    words = (
-        lie({CERTIFIED: shown.curve}, shown.epochs, bounds, log)
-        if shown.sampler.adjacency in SAME
-        else []
-    )
-    poisson = [each._replace(name="Poisson") for each in content.ends]
-    return Content(
-        [*sampled_traces(shown), *beside, *words], [*sampled_ends(shown), *poisson], bounds
+    highest_seen = highest(shown)
+    top = np.log10(max(highest_seen, TINY)) + 0.08 if panel.log else 1.05 * highest_seen
+    low, high = panel.bounds
+    bounds = low, max(high, float(top))
+    words = []
+    if shown.sampler.adjacency in SAME:
+        words = lie({CERTIFIED: shown.curve}, shown.epochs, bounds, panel.log)
+    poisson = [each._replace(name="Poisson") for each in panel.ends]
+    return replace(
+        panel,
+        behind=[*sampled_traces(shown), *map(faint, panel.behind)],
+        curves=[*map(faint, panel.curves)],
+        words=words,
+        ends=[*sampled_ends(shown), *poisson],
+        bounds=bounds,
     )
 
 
@@ -120,10 +125,10 @@ def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
     # The lower bound counts whole epochs, the upper one those that have begun.
     if shown.sampler.by_epoch:
         below["line"]["shape"], above["line"]["shape"] = "hv", "vh"
-    others = [
-        (curve, shown.epochs, Style(*OTHERS[curve.kind], title)) for title, curve in shown.others
-    ]
-    return [below, above, *(curve_line(*each) for each in others)]
+    traces = [below, above]
+    for title, curve in shown.others:
+        traces.append(curve_line(curve, shown.epochs, Style(*OTHERS[curve.kind], title)))
+    return traces
 
 
 def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[dict[str, Any]]:
@@ -138,39 +143,29 @@ def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[dict[
 
 def sampled_ends(shown: Sampled) -> list[End]:
     """The labels at the ends of the lines, each with its mark and name."""
-    last, style, sampler = shown.curve.last, Style(*SAMPLED_LOOK, shown.words), shown.sampler
-    least = f"≥ {at_least(last.lower or 0.0)}, {sampler.adjacency}"
-    found = [
-        End(
-            style._replace(label=f"{sampler.title}, at least"),
-            last.lower or 0.0,
-            least,
-            sampler.title,
-        )
-    ]
+    sampler = shown.sampler
+    last = shown.curve.last
+    above = Style(*SAMPLED_LOOK, shown.words)
+    below = above._replace(label=f"{sampler.title}, at least")
+    least = last.lower or 0.0
+    ends = [End(below, least, f"≥ {at_least(least)}, {sampler.adjacency}", sampler.title)]
     if np.isfinite(last.value):
-        found.append(
-            End(style, last.value, f"≤ {at_most(last.value)}, {sampler.adjacency}", sampler.title)
-        )
+        most = f"≤ {at_most(last.value)}, {sampler.adjacency}"
+        ends.append(End(above, last.value, most, sampler.title))
     for title, curve in shown.others:
-        if np.isfinite(curve.epsilon[-1]):
+        value = float(curve.epsilon[-1])
+        if np.isfinite(value):
             style = Style(*OTHERS[curve.kind], title)
-            found.append(
-                End(
-                    style,
-                    float(curve.epsilon[-1]),
-                    marked(float(curve.epsilon[-1]), curve.kind),
-                    title,
-                )
-            )
-    return found
+            ends.append(End(style, value, marked(value, curve.kind), title))
+    return ends
 
 
 def highest(shown: Sampled) -> float:
-    curves = [shown.curve, *(each.curve for each in shown.others)]
-    return max(
-        float(np.max(each.epsilon, where=np.isfinite(each.epsilon), initial=0.0)) for each in curves
-    )
+    """The largest finite epsilon of all curves."""
+    most = greatest(shown.curve)
+    for each in shown.others:
+        most = max(most, greatest(each.curve))
+    return most
 
 
 def faint(trace: dict[str, Any]) -> dict[str, Any]:
@@ -180,8 +175,9 @@ def faint(trace: dict[str, Any]) -> dict[str, Any]:
 
 def unfilled(trace: dict[str, Any]) -> dict[str, Any]:
     """A curve without the hatched region below it, if it has one."""
-    left_out = ("fill", "fillpattern") if "fillpattern" in trace else ()
-    return {key: value for key, value in trace.items() if key not in left_out}
+    if "fillpattern" not in trace:
+        return trace
+    return {key: value for key, value in trace.items() if key not in ("fill", "fillpattern")}
 
 
 def between(sampler: Sampler) -> dict[str, Any]:

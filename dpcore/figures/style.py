@@ -21,20 +21,31 @@ class Style(NamedTuple):
 Look = tuple[str, str, str]  # colour, plotly dash, the dash as text
 
 
-def _looks(table: Iterable[Sequence[str]]) -> list[Look]:
-    return [(color, dash, glyph) for color, dash, glyph in table]
+def _look(row: Sequence[str]) -> Look:
+    color, dash, glyph = row
+    return color, dash, glyph
 
 
 ROLES = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
-PRIVATE, NON_PRIVATE, GREY, HOLDS, DOUBTFUL, REFUTED = ROLES["colours"].values()
-CERTIFIED_LOOK, PINNED_LOOK, ATTACK_LOOK, SAMPLED_LOOK = _looks(ROLES["looks"].values())
-LOOKS, RUNS, BASELINES = map(_looks, ROLES["lines"].values())
+COLOURS = ROLES["colours"]
+PRIVATE = COLOURS["private"]
+NON_PRIVATE = COLOURS["non_private"]
+GREY = COLOURS["grey"]
+HOLDS = COLOURS["holds"]
+DOUBTFUL = COLOURS["doubtful"]
+REFUTED = COLOURS["refuted"]
+CERTIFIED_LOOK = _look(ROLES["looks"]["certified"])
+PINNED_LOOK = _look(ROLES["looks"]["pinned"])
+ATTACK_LOOK = _look(ROLES["looks"]["attack"])
+SAMPLED_LOOK = _look(ROLES["looks"]["sampled"])
+LOOKS = [*map(_look, ROLES["lines"]["accountants"])]
+RUNS = [*map(_look, ROLES["lines"]["runs"])]
+BASELINES = [*map(_look, ROLES["lines"]["baselines"])]
 BAND = "rgba(128,128,128,0.35)"
 BELOW_BAND = ROLES["below_band"]
-SIGNS = {  # mark and colour, by the kind of verdicts and the verdict
-    kind: {verdict: (mark, ROLES["colours"][role]) for verdict, (mark, role) in signs.items()}
-    for kind, signs in ROLES["signs"].items()
-}
+SIGNS: dict[str, dict[str, tuple[str, str]]] = {}  # kind of verdicts: verdict: mark and colour
+for _kind, _signs in ROLES["signs"].items():
+    SIGNS[_kind] = {each: (mark, COLOURS[role]) for each, (mark, role) in _signs.items()}
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
 
 
@@ -43,16 +54,16 @@ def style_of(name: str) -> Style:
     label = ACCOUNTANTS[name].title.removesuffix(" accountant")
     if name == CERTIFIED:
         return Style(*CERTIFIED_LOOK, label)
-    return Style(
-        *look_at(LOOKS, [each for each in ACCOUNTANTS if each != CERTIFIED].index(name)), label
-    )
+    others = [each for each in ACCOUNTANTS if each != CERTIFIED]
+    return Style(*look_at(LOOKS, others.index(name)), label)
 
 
 def run_styles(private: Iterable[bool]) -> list[Style]:
     """The styles of runs on one chart, without labels: those without privacy share a colour.
 
-    >>> [style.color for style in run_styles([False, True, True])] == [NON_PRIVATE, PRIVATE, RUNS[1][0]]
-    True
+    >>> baseline, first, second = run_styles([False, True, True])
+    >>> (baseline.color, first.color) == (NON_PRIVATE, PRIVATE), second.color == RUNS[1][0]
+    (True, True)
     """
     looks = {True: cycle(RUNS), False: cycle(BASELINES)}
     return [Style(*next(looks[each]), "") for each in private]
@@ -64,17 +75,22 @@ def faded(color: str, opacity: float) -> str:
     >>> faded("#2f70c4", 0.2)
     'rgba(47,112,196,0.2)'
     """
-    red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    red = int(color[1:3], 16)
+    green = int(color[3:5], 16)
+    blue = int(color[5:7], 16)
     return f"rgba({red},{green},{blue},{opacity})"
 
 
 def look_at(looks: Sequence[Look], number: int) -> Look:
-    """The look of the line of this number, from 0; past the last look, a colour comes again with
-    another dash.
+    """The look of the line of this number, from 0.
 
-    >>> [" ".join(look_at((("red", "solid", "━━"), ("blue", "dot", "···")), number)[:2]) for number in range(3)]
-    ['red solid', 'blue dot', 'red dot']
+    Past the last look, a colour comes again with another dash.
+
+    >>> looks = (("red", "solid", "━━"), ("blue", "dot", "···"))
+    >>> look_at(looks, 1), look_at(looks, 2)
+    (('blue', 'dot', '···'), ('red', 'dot', '···'))
     """
     rounds, place = divmod(number, len(looks))
+    color, _, _ = looks[place]
     _, dash, glyph = looks[(place + rounds) % len(looks)]
-    return looks[place][0], dash, glyph
+    return color, dash, glyph

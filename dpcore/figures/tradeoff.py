@@ -1,6 +1,4 @@
-"""Charts of trade-off functions: the errors of an attacker who guesses whether one example took
-part.
-"""
+"""Charts of trade-off functions: the errors of an attacker who guesses if an example took part."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -72,26 +70,27 @@ def tradeoff_figure(
     false-positive rate. `otherwise` is the band of batches that are not Poisson; all else becomes
     faint.
     """
-    lines = [
-        each._replace(style=Style(*ATTACK_LOOK, each.style.label)) if each.region else each
-        for each in lines
-    ]
-    traces = [trace for each in lines if each.region for trace in _region(each, log)]
-    styles = [each.style for each in lines]
+    regions: list[dict[str, Any]] = []
+    curves: list[dict[str, Any]] = []
+    styles = []
+    for each in lines:
+        if each.region:
+            each = each._replace(style=Style(*ATTACK_LOOK, each.style.label))
+            regions += _region(each, log)
+        else:
+            curves.append(_line(each, log))
+        styles.append(each.style)
+    certified: list[dict[str, Any]] = []
     if band is not None and not band.empty:
         style = style_of(CERTIFIED)._replace(label="Certified")
-        traces += _band(band, style, log)
+        certified = _band(band, style, log)
         styles.insert(0, style)
-    traces += [_line(each, log) for each in lines if not each.region]
+    traces = [*regions, *certified, *curves]
     if otherwise:
-        traces = [
-            *map(faint, traces),
-            *_band(otherwise.band, otherwise.style, log, between(otherwise.sampler)),
-        ]
-        styles = [
-            otherwise.style,
-            *(each._replace(label=f"{each.label}, Poisson") for each in styles),
-        ]
+        in_front = _band(otherwise.band, otherwise.style, log, between(otherwise.sampler))
+        traces = [*map(faint, traces), *in_front]
+        poisson = [each._replace(label=f"{each.label}, Poisson") for each in styles]
+        styles = [otherwise.style, *poisson]
     return _figure([_blind(log), *traces], [*styles, BLIND], log, height, size)
 
 
@@ -104,35 +103,35 @@ def growth_figure(
     height: int = 430,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Certified bands for growing T with a fixed q sqrt(T), and so a fixed mu of the central limit
-    theorem.
+    """Certified bands for growing T with a fixed q sqrt(T).
+
+    So mu of the central limit theorem is fixed too.
 
     Source: Bu et al. 2020, arXiv 1911.11607, section 3.1, and the figure that ends its appendix.
     """
-    limit = gaussian_line(mu)
-    traces, styles = [], []
+    traces = [_blind(log)]
+    styles = []
     certified = {steps: band for steps, band in bands.items() if not band.empty}
     for place, (steps, band) in enumerate(certified.items()):
         style = Style(*look_at(RUNS, place), f"Certified, T = {steps:,}")
         traces += _band(band, style, log)
         styles.append(style)
+    limit = gaussian_line(mu)
     solid = limit.style._replace(dash="solid", glyph="━━")
-    traces += [_curve(limit.f, solid, log, width=3.5), *(_line(each, log) for each in beside)]
-    return _figure(
-        [_blind(log), *traces],
-        [*styles, solid, *(each.style for each in beside), BLIND],
-        log,
-        height,
-        size,
-    )
+    traces.append(_curve(limit.f, solid, log, width=3.5))
+    styles.append(solid)
+    for each in beside:
+        traces.append(_line(each, log))
+        styles.append(each.style)
+    return _figure(traces, [*styles, BLIND], log, height, size)
 
 
 def _rates(f: Tradeoff, log: bool) -> FloatArray:
     """The points of a curve: even ones, and its corners if it has few."""
     rates = RATES if log else ALPHA
-    alpha, power = (
-        f.corners(MIN_FALSE_POSITIVES) if f.closed_mu is None else (np.empty(0), np.empty(0))
-    )
+    if f.closed_mu is not None:  # a Gaussian one is smooth
+        return rates
+    alpha, power = f.corners(MIN_FALSE_POSITIVES)
     if not 0 < alpha.size <= FEW:
         return rates
     corners = np.concatenate([alpha, 1 - power])  # and mirrored: f is symmetric
@@ -141,57 +140,67 @@ def _rates(f: Tradeoff, log: bool) -> FloatArray:
 
 def _curve(f: Tradeoff, style: Style, log: bool, **more: Any) -> dict[str, Any]:
     x = _rates(f, log)
-    return line(x, f.power(x) if log else f.beta(x), style, hovertemplate=HOVER[log], **more)
+    y = f.power(x) if log else f.beta(x)
+    return line(x, y, style, hovertemplate=HOVER[log], **more)
 
 
 def _line(each: Line, log: bool, **more: Any) -> dict[str, Any]:
     """A curve; the hover of a bound is rounded to the safe side, any other to the nearest."""
-    if each.kind.is_bound:
-        return _edge(each.f, each.style, math.ceil if log else math.floor, log, **more)
-    return _curve(each.f, each.style, log, **more)
+    if not each.kind.is_bound:
+        return _curve(each.f, each.style, log, **more)
+    towards = math.ceil if log else math.floor
+    return _edge(each.f, each.style, towards, log, **more)
 
 
 def _band(
     band: Band, style: Style, log: bool, filling: Mapping[str, Any] = FILLED
 ) -> list[dict[str, Any]]:
-    low, high = (band.upper, band.lower) if log else (band.lower, band.upper)
-    least, most = (_edge(f, style._replace(label=f"{style.label}, at {word}"), towards, log)
-                   for f, word, towards in ((low, "least", math.floor), (high, "most", math.ceil)))  # fmt: skip
+    low, high = band.lower, band.upper
+    if log:  # the power is 1 less the error
+        low, high = high, low
+    below = style._replace(label=f"{style.label}, at least")
+    above = style._replace(label=f"{style.label}, at most")
+    least = _edge(low, below, math.floor, log)
+    most = _edge(high, above, math.ceil, log)
     return [least, most | {"fill": "tonexty", **filling}]
 
 
 def _edge(
     f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool, **more: Any
 ) -> dict[str, Any]:
+    """A curve whose hover is rounded down or up."""
+
+    def rounded(y: float) -> str:
+        return outward(y, towards) if log else placed(y, towards, DECIMALS)
+
     curve = _curve(f, style, log, **more)
-    return curve | hover_text(
-        curve["y"], lambda y: outward(y, towards) if log else placed(y, towards, DECIMALS)
-    )
+    return curve | hover_text(curve["y"], rounded)
 
 
 def _region(each: Line, log: bool) -> list[dict[str, Any]]:
     """A curve, filled up to blind guessing, which is drawn once more for that."""
     edge = _blind(log) | {"hoverinfo": "skip", "hovertemplate": None, "line": {"width": 0}}
-    return [
-        edge,
-        _line(each, log, width=1.3, fill="tonexty", fillcolor=faded(each.style.color, 0.1)),
-    ]
+    color = faded(each.style.color, 0.1)
+    return [edge, _line(each, log, width=1.3, fill="tonexty", fillcolor=color)]
 
 
 def _blind(log: bool) -> dict[str, Any]:
-    x, y = (RATES, RATES) if log else (ALPHA, 1 - ALPHA)
+    x = RATES if log else ALPHA
+    y = RATES if log else 1 - ALPHA
     return line(x, y, BLIND, width=1.2, hovertemplate=HOVER[log])
 
 
 def _figure(
     traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, height: int, size: Size
 ) -> go.Figure:
-    names = (
-        ("false-positive rate", "true-positive rate") if log else ("type I error", "type II error")
-    )
-    shape = layout(*names, height=height, size=size)
-    for axis in (shape["xaxis"], shape["yaxis"]):
-        ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4) if log else {}
-        axis |= {"range": [LOWEST, 0.05] if log else [0, 1.02], **ticks}
+    if log:
+        ticks = 7 if height >= ROOMY else 4
+        shape = layout("false-positive rate", "true-positive rate", height=height, size=size)
+        axis = power_ticks(LOWEST, 0, ticks) | {"range": [LOWEST, 0.05]}
+    else:
+        shape = layout("type I error", "type II error", height=height, size=size)
+        axis = {"range": [0, 1.02]}
+    shape["xaxis"] |= axis
+    shape["yaxis"] |= axis
     # Beyond blind guessing no curve can lie.
     return figure_of(traces, with_key(shape, styles, size, top=not log), size)

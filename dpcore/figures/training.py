@@ -1,6 +1,4 @@
-"""Charts of training runs: accuracy, loss, gradient norms, decisions, classes, and the noise
-schedule.
-"""
+"""Charts of training runs: accuracy, loss, norms, decisions, classes, and the noise schedule."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -20,7 +18,8 @@ HEIGHT = 210
 RIGHT = 108  # pixels: a dash and "6: 98.7 %"
 STRIP = 130
 HOVER = "%{customdata:.0%}"
-ACCEPTED, REJECTED = PRIVATE, GREY
+ACCEPTED = PRIVATE
+REJECTED = GREY
 NORM_WORDS = (
     "5 % are below",
     "25 % are below",
@@ -36,9 +35,7 @@ NORM_RIGHT = 92  # pixels: a dash and "C = 0.025"
 
 
 class Track(NamedTuple):
-    """One run on a chart: x and y of the same length; a `level` run has no x, and its last y goes
-    across.
-    """
+    """One run on a chart: x and y of the same length; the last y of a `level` run goes across."""
 
     label: str
     x: Sequence[float]
@@ -65,26 +62,40 @@ def accuracy_figure(
     no room on a narrow screen. A run without values has a line that can grow. `accuracy_lines`
     gives the order of the lines.
     """
+    walked = [track for track in tracks if not track.level]
+    furthest = _furthest(walked, end)
     traces, ends = [], []
-    furthest = (
-        max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
-    )
     for place, style, values in accuracy_lines(tracks):
-        across = [0.0, furthest] if tracks[place].level else tracks[place].x
-        heights = [
-            100 * each for each in (list(values[-1:]) * 2 if tracks[place].level else values)
-        ]
-        more = {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": "%{y:.1f} %"}
-        traces.append(line(across, heights, style, **more))
-        if len(values):
-            last = 100 * values[-1]
-            ends.append(
-                End(style, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %")
+        across = tracks[place].x
+        heights = [100 * each for each in values]
+        if tracks[place].level:
+            across = [0.0, furthest]
+            heights = heights[-1:] * 2
+        traces.append(
+            line(
+                across,
+                heights,
+                style,
+                mode="lines+markers",
+                marker={"size": 5},
+                hovertemplate="%{y:.1f} %",
             )
+        )
+        if heights:
+            number = f"{place + 1}: " if len(tracks) > 1 else ""
+            ends.append(End(style, heights[-1], f"{number}{heights[-1]:.1f} %"))
     bounds = (0.0, 102.0)
     shape = layout(x, "test accuracy, %", height=340, right=RIGHT, size=size)
-    shape["xaxis"]["range"], shape["yaxis"]["range"] = [0, furthest * 1.02], list(bounds)
+    shape["xaxis"]["range"] = [0, furthest * 1.02]
+    shape["yaxis"]["range"] = list(bounds)
     return figure_of(traces, labelled(shape, ends, bounds, size), size)
+
+
+def _furthest(tracks: Sequence[Track], end: float) -> float:
+    """The largest x of all runs, at least `end`; 1 for an empty axis."""
+    for track in tracks:
+        end = max(end, max(track.x, default=0.0))
+    return end or 1.0
 
 
 def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
@@ -109,9 +120,7 @@ def track_figure(
     percent: bool = False,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """A small chart of one quantity over epochs, one line for each run; percent fixes the axis to 0
-    to 100.
-    """
+    """A small chart of one quantity over epochs; `percent` fixes the axis to 0 to 100."""
     scale = 100.0 if percent else 1.0
     traces = []
     for track, style in zip(tracks, track_styles(tracks), strict=True):
@@ -119,8 +128,7 @@ def track_figure(
         traces.append(line(across, heights * scale, style, hovertemplate="%{y:.4g}"))
     shape = layout(x, y, height=HEIGHT, size=size)
     shape["yaxis"] |= {"range": [0, 102]} if percent else {"rangemode": "tozero"}
-    furthest = max([end, *(max(track.x, default=0.0) for track in tracks)]) or 1.0
-    shape["xaxis"]["range"] = [0, furthest * 1.02]
+    shape["xaxis"]["range"] = [0, _furthest(tracks, end) * 1.02]
     return figure_of(traces, shape, size)
 
 
@@ -134,13 +142,11 @@ def classes_figure(
         "x": list(classes),
         "y": percents,
         "marker": {"color": PRIVATE},
-    }
-    bar |= {
         "text": [f"{each:.0f}" for each in percents],
         "textposition": "outside",
         "cliponaxis": False,
+        "hovertemplate": "%{x}: %{y:.1f} %<extra></extra>",
     }
-    bar |= {"hovertemplate": "%{x}: %{y:.1f} %<extra></extra>"}
     shape = layout("class", "test accuracy, %", height=HEIGHT, size=size, hovermode="closest")
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 112]
@@ -160,15 +166,13 @@ def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMA
     width = max(1, -(-len(accepted) // MAX_POINTS))  # steps of one bar
     starts = np.arange(0, len(accepted), width)
     counts = np.minimum(width, len(accepted) - starts)
-    kept = (
-        np.add.reduceat(accepted, starts, dtype=float) / counts
-        if len(starts)
-        else starts.astype(float)
-    )
+    kept = np.zeros(len(starts))  # the share of each bar that was accepted
+    if len(starts):
+        kept = np.add.reduceat(accepted, starts, dtype=float) / counts
     middles = (starts + counts / 2) * q
     bars = [
-        _strip(middles, kept, counts * q, ("accepted", ACCEPTED)),
-        _strip(middles, kept - 1, counts * q, ("rejected", REJECTED)),
+        _strip(middles, kept, counts * q, "accepted", ACCEPTED),
+        _strip(middles, kept - 1, counts * q, "rejected", REJECTED),
     ]
     shape = layout("epoch", "", height=STRIP, size=size, barmode="relative", bargap=0)
     shape["xaxis"]["range"] = [0, max(steps, len(accepted), 1) * q * 1.02]
@@ -182,11 +186,14 @@ def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMA
 
 
 def _strip(
-    x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, str]
+    x: np.ndarray, y: np.ndarray, widths: np.ndarray, name: str, color: str
 ) -> dict[str, Any]:
-    name, color = look
-    bar = {"type": "bar", "x": x.tolist(), "y": y.tolist(), "width": widths.tolist(), "name": name}
-    return bar | {
+    return {
+        "type": "bar",
+        "x": x.tolist(),
+        "y": y.tolist(),
+        "width": widths.tolist(),
+        "name": name,
         "marker": {"color": color, "line": {"width": 0}},
         "customdata": np.abs(y),
         "hovertemplate": HOVER,
@@ -199,7 +206,8 @@ def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndar
     >>> [each.tolist() for each in thinned([1, 2], [3.0, 4.0])]
     [[1.0, 2.0], [3.0, 4.0]]
     """
-    keep = np.unique(np.linspace(0, max(len(x) - 1, 0), MAX_POINTS).round().astype(int))[: len(x)]
+    even = np.linspace(0, max(len(x) - 1, 0), MAX_POINTS).round().astype(int)
+    keep = np.unique(even)[: len(x)]
     return np.asarray(x, dtype=float)[keep], np.asarray(y, dtype=float)[keep]
 
 
@@ -211,11 +219,10 @@ def norms_figure(
     end: float = 0.0,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, with the line of the
-    clipping norm C.
+    """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, with a line at C.
 
-    Norms above the line were cut to C. The vertical axis is logarithmic, without zeros. x reaches
-    `end` or more.
+    Norms above the line were cut to C, the clipping norm. The vertical axis is logarithmic, without
+    zeros. x reaches `end` or more.
 
     >>> figure = norms_figure([1.0, 2.0], [[0.1, 0.2, 0.3, 0.4, 0.5]] * 2, 0.25)
     >>> [trace.name for trace in figure.data][2], figure.data[-1].name, list(figure.data[-1].y)
@@ -227,21 +234,16 @@ def norms_figure(
     furthest = max([end, *epochs]) or 1.0
     traces = []
     for place, quantile in enumerate(NORM_QUANTILES):
-        edge = line(
-            list(epochs),
-            values[:, place],
-            FAN._replace(label=NORM_WORDS[place]),
-            hovertemplate="%{y:.3g}",
-        )
-        traces.append(
-            edge if quantile == 0.5 else edge | {"line": {"color": FAN.color, "width": 0.8}}
-        )
+        style = FAN._replace(label=NORM_WORDS[place])
+        edge = line(list(epochs), values[:, place], style, hovertemplate="%{y:.3g}")
+        if quantile != 0.5:
+            edge["line"] = {"color": FAN.color, "width": 0.8}
+        traces.append(edge)
     for trace, (low, high) in zip(traces[1:], pairwise(NORM_QUANTILES), strict=True):
         # Down to the quantile below.
         trace |= {"fill": "tonexty", "fillcolor": FAN_FILLS[min(low, round(1 - high, 2))]}
-    across = line(
-        [0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>"
-    )
+    hover = "C = %{y:.3g}<extra></extra>"
+    across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate=hover)
     shape = layout("epoch", "gradient norm", height=HEIGHT, right=NORM_RIGHT, size=size)
     # More have no room: the plot is low.
     shape["yaxis"] |= {"type": "log", "nticks": 4, "exponentformat": "power"}
@@ -262,14 +264,14 @@ def schedule_figure(mechanism: Mechanism, *, size: Size = NORMAL) -> go.Figure:
     counts = np.array([release.count * release.q for release in mechanism.releases])
     starts = np.cumsum(counts) - counts
     sigmas = [release.sigma for release in mechanism.releases]
-    pen = {"shape": "hv", "color": PRIVATE, "width": 2}
     trace = {
         "type": "scatter",
         "mode": "lines",
         "x": [*starts, float(counts.sum())],
         "y": [*sigmas, sigmas[-1]],
+        "line": {"shape": "hv", "color": PRIVATE, "width": 2},
+        "hovertemplate": "sigma %{y:.4g}<extra></extra>",
     }
-    trace |= {"line": pen, "hovertemplate": "sigma %{y:.4g}<extra></extra>"}
     shape = layout("epoch", "sigma", height=170, size=size)
     shape["yaxis"]["rangemode"] = "tozero"
     return figure_of([trace], shape, size)

@@ -34,16 +34,25 @@ def control_of(name: str, config: RunConfig) -> Any:
     Errors: ValueError for an unknown setting, or a number without a slider.
     """
     check.one_of(SETTINGS, setting=name)
-    setting, value = SETTINGS[name], getattr(config, name)
+    setting = SETTINGS[name]
+    value = getattr(config, name)
+    hint = setting.help
     if isinstance(setting, Choice):
-        return widgets.Dropdown(
-            options=_titled(setting.choices), value=value, **_words(setting, setting.help)
-        )
-    if not isinstance(setting, Number | Count) or setting.slider is None:
+        make = widgets.Dropdown
+        options = _titled(setting.choices)
+    elif isinstance(setting, Number | Count) and setting.slider is not None:
+        make = widgets.SelectionSlider
+        options = _stops(setting, setting.slider, value)
+        hint = _hint(setting, setting.slider) or hint
+    else:
         raise ValueError(f"Expected setting={name!r} to be a choice or a number with a slider.")
-    words = _words(setting, _hint(setting, setting.slider) or setting.help)
-    return widgets.SelectionSlider(
-        options=_stops(setting, setting.slider, value), value=value, **words
+    return make(
+        options=options,
+        value=value,
+        description=setting.label,
+        tooltip=hint,
+        style=LABELS,
+        layout=WIDE,
     )
 
 
@@ -57,8 +66,9 @@ def place(control: Any, name: str, value: Any) -> None:
 
 def _stops(setting: Number | Count, slider: Slider, value: float) -> list[tuple[str, float]]:
     whole = isinstance(setting, Count)
-    stops = sorted({*(slider.stops or grid(slider.low, slider.high, whole, slider.coarse)), value})
-    return [(show(stop), int(stop) if whole else float(stop)) for stop in stops]
+    stops = slider.stops or grid(slider.low, slider.high, whole, slider.coarse)
+    of_kind = int if whole else float
+    return [(show(stop), of_kind(stop)) for stop in sorted({*stops, value})]
 
 
 def _titled(choices: Any) -> list[tuple[str, Any]]:
@@ -70,18 +80,18 @@ def _titled(choices: Any) -> list[tuple[str, Any]]:
 
 def _hint(setting: Setting, slider: Slider) -> str:
     """Explain a slider, its unit and its ends."""
-    ends = (("Left", slider.left), ("Right", slider.right))
-    words = (slider.help, setting.unit_said, *(f"{side}: {end}." for side, end in ends if end))
-    return " ".join(filter(None, words))
-
-
-def _words(setting: Setting, hint: str) -> dict[str, Any]:
-    return {"description": setting.label, "tooltip": hint, "style": LABELS, "layout": WIDE}
+    sentences = [slider.help, setting.unit_said]
+    if slider.left:
+        sentences.append(f"Left: {slider.left}.")
+    if slider.right:
+        sentences.append(f"Right: {slider.right}.")
+    return " ".join(filter(None, sentences))
 
 
 def redraw(shown: go.FigureWidget, figure: go.Figure) -> None:
-    """Show the figure in the widget; unchanged sets of lines move in place, by one message to the
-    browser.
+    """Show the figure in the widget.
+
+    Unchanged sets of lines move in place, by one message to the browser.
     """
     old: Any = shown.data  # plotly's own types do not say what is in it
     new: Any = figure.data
@@ -96,9 +106,9 @@ def redraw(shown: go.FigureWidget, figure: go.Figure) -> None:
 
 
 def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]:
-    """Compute epsilon over the steps of a run, by the accountants and the certified one; empty
-    without an epsilon.
+    """Compute epsilon over the steps of a run, by the accountants and the certified one.
 
+    The result is empty for a run without an epsilon.
     Errors: ValueError for an unknown accountant, or settings without a plan; RuntimeError if the
     numerics give up.
     """
@@ -146,8 +156,9 @@ UNCHANGED = "The chart still shows the last valid settings."
 
 @final
 class Explorer:
-    """The widgets of `explore`, shown by a cell that ends with them; `config` has the settings of
-    the controls.
+    """The widgets of `explore`, shown by a cell that ends with them.
+
+    `config` has the settings of the controls.
     """
 
     def __init__(
@@ -159,7 +170,9 @@ class Explorer:
         self.figure = go.FigureWidget(spent_figure(config, self.curves, log=log))
         self.words = widgets.HTML()
         self.widget = widgets.VBox([*self.controls.values(), self.figure, self.words])
-        self._accountants, self._log, self._placing = tuple(accountants), log, False
+        self._accountants = tuple(accountants)
+        self._log = log
+        self._placing = False
         for control in self.controls.values():
             control.observe(self._moved, "value")
         self._say()
@@ -185,17 +198,12 @@ class Explorer:
         return statement_of(self.config)
 
     def _moved(self, _: object) -> None:
-        """Follow a control that a reader moved, with the values of all others, valid together or
-        not.
-        """
+        """Follow a control that a reader moved, with the values of all others."""
         if self._placing:
             return
-        try:
-            self._take(
-                replace(
-                    self.config, **{name: control.value for name, control in self.controls.items()}
-                )
-            )
+        values = {name: control.value for name, control in self.controls.items()}
+        try:  # together they may contradict each other
+            self._take(replace(self.config, **values))
         except (ValueError, RuntimeError) as error:
             self.words.value = f"<p><b>{escape(str(error))}</b> {UNCHANGED}</p>"
 
@@ -206,15 +214,15 @@ class Explorer:
         self._say()
 
     def _say(self) -> None:
-        planned, delta = plan(self.config), plain(raised(self.config.delta))
+        planned = plan(self.config)
         if planned.mechanism is None:
             self.words.value = f"<p>{escape(planned.unaccounted)}</p>"
             return
         band = self.curves[CERTIFIED]
         rows = "".join(_row(name, curve, band) for name, curve in self.curves.items())
-        after = (
-            f"After {planned.steps:,} steps of q = {nearest(self.config.q)}, at delta = {delta}:"
-        )
+        q = nearest(self.config.q)
+        delta = plain(raised(self.config.delta))
+        after = f"After {planned.steps:,} steps of q = {q}, at delta = {delta}:"
         self.words.value = f"<p>{after}</p><table>{HEADS}{rows}</table>"
 
     def _ipython_display_(self) -> None:
@@ -236,8 +244,7 @@ def explore(
     *,
     log: bool = False,
 ) -> Explorer:
-    """Draw sliders and menus for the settings of a run, above its epsilon and the verdicts, which
-    follow them.
+    """Draw sliders and menus for the settings of a run, above its epsilon and the verdicts.
 
     They start from `config`; `controls` names settings of docs/settings.md.
     `explore().set(sigma=1.234)` sets an exact number. The certified accountant is always shown.

@@ -30,7 +30,8 @@ class LiveRun:
     """The widgets of `live`: the epsilon of a run above its accuracy, and its events so far."""
 
     def __init__(self, config: RunConfig, accountants: Sequence[str]) -> None:
-        self.config, self.plan = config, plan(config)
+        self.config = config
+        self.plan = plan(config)
         self.events: list[Event] = []
         self._curves = curves_of(config, accountants)
         self.figure = go.FigureWidget(self._figure())
@@ -101,34 +102,27 @@ class LiveRun:
         assert released is not None, "asked only after a step of a run with an epsilon"
         spent = ACCOUNTANTS[CERTIFIED].spent(released, self.config.delta)
         delta = plain(raised(self.config.delta))
-        return (
-            f"{spoken('epsilon', rounded(spent.value, spent.kind), spent.kind)} (delta = {delta})"
-        )
+        epsilon = spoken("epsilon", rounded(spent.value, spent.kind), spent.kind)
+        return f"{epsilon} (delta = {delta})"
 
     def _most(self) -> str:
-        """Bound the cost of a run that was stopped between two reports by the cost of the whole
-        run.
-        """
+        """Bound the cost of a run stopped between two reports by the cost of the whole run."""
         if self.plan.mechanism is None:
             return self.plan.unaccounted
         return f"It cost at most as much as the whole run: {self._epsilon_after(self.plan.steps)}."
 
     def _figure(self) -> go.Figure:
-        """Draw epsilon above accuracy, as on the page, or the accuracy of a run without an epsilon."""
+        """Draw epsilon above accuracy, as on the page; without an epsilon, accuracy alone."""
         epochs = [each.epoch for each in self.evaluated]
-        accuracy, end = [each.accuracy for each in self.evaluated], self.plan.steps * self.config.q
+        accuracy = [each.accuracy for each in self.evaluated]
+        end = self.plan.steps * self.config.q
         mechanism = self.plan.mechanism
         if mechanism is None:
             return accuracy_figure([Track(NAME, epochs, accuracy, private=False)], "epoch", end=end)
-        training = bool(epochs) and not isinstance(self.events[-1], Finished)
-        run = LabRun(
-            Style(*RUNS[0], NAME),
-            0,
-            epochs,
-            accuracy,
-            now=epochs[-1] if training else None,
-            end=end,
-        )
+        now = None
+        if epochs and not isinstance(self.events[-1], Finished):
+            now = epochs[-1]
+        run = LabRun(Style(*RUNS[0], NAME), 0, epochs, accuracy, now=now, end=end)
         return lab_figure(self._curves, epochs_at(mechanism, charted(mechanism)), [run])
 
     def _say(self, words: str) -> None:

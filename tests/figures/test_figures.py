@@ -203,7 +203,7 @@ def test_labels_never_touch_and_stay_inside(positions: list[float]):
     assert moved_apart([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]
 
 
-def test_classes_are_bars_and_long_series_are_thinned_to_what_a_screen_shows_and_keep_their_last_point():
+def test_classes_are_bars_and_long_series_are_thinned_and_keep_their_last_point():
     (bars,) = classes_figure(["a", "b"], [0.25, 1.0]).data
     assert list(bars.y) == [25.0, 100.0]
     x, y = thinned(list(range(100_000)), [2.0 * i for i in range(100_000)])
@@ -224,7 +224,7 @@ def test_many_proposals_are_shares_of_neighbours_and_none_is_lost():
         )
 
 
-def test_a_norm_of_zero_is_left_out_before_the_first_report_there_is_only_c_and_a_c_that_is_none_is_named():
+def test_a_norm_of_zero_is_left_out_and_without_a_report_there_is_only_c_which_is_above_0():
     figure = norms_figure([1.0], [[0.0, 0.0, 0.1, 0.2, 0.3]], 0.25)
     assert [bool(np.isnan(each.y[0])) for each in figure.data[:5]] == [
         True,

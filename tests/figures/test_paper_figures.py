@@ -23,8 +23,17 @@ PRINTED = Line("As printed", X, np.array([2.0, 3.0, 4.0]))
 FIGURE = Drawing(
     "Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: (RDP, CLT, UPPER, LOWER, PRINTED)
 )
-PLANE = Map("Theorem 3", "Where it holds", "epochs", "sigma", (Area("refuted", "Below."), Area("holds", "Above.")),
-            lambda: CELLS, log_x=True, log_y=True)  # fmt: skip
+AREAS = (Area("refuted", "Below."), Area("holds", "Above."))
+PLANE = Map(
+    "Theorem 3",
+    "Where it holds",
+    "epochs",
+    "sigma",
+    AREAS,
+    lambda: CELLS,
+    log_x=True,
+    log_y=True,
+)
 CELLS = Cells(
     X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f"))
 )
@@ -50,11 +59,15 @@ def test_a_curve_has_its_accountants_colour_and_dash_and_its_own_name():
 def test_bounds_are_rounded_outwards_and_other_numbers_to_the_nearest():
     ends = written(drawing_figure(FIGURE, FIGURE.lines()))
     assert ends == {
-        RDP.name: "≤ 1.04", CLT.name: "≈ 0.900", LOWER.name: "≥ 0.999", UPPER.name: "≤ 1.01", PRINTED.name: "4.00"
-    }  # fmt: skip
+        RDP.name: "≤ 1.04",
+        CLT.name: "≈ 0.900",
+        LOWER.name: "≥ 0.999",
+        UPPER.name: "≤ 1.01",
+        PRINTED.name: "4.00",
+    }
 
 
-def test_tradeoff_functions_are_named_in_the_corner_from_the_highest_to_the_lowest_and_told_before_their_end():
+def test_tradeoff_functions_are_named_in_the_corner_by_height_and_told_before_their_end():
     x = np.linspace(0, 1, 101)
     band = Line("Certified", x, (1 - x) * 0.80019, "pld")
     figure = replace(FIGURE, x="type I error", y="type II error")

@@ -1,4 +1,4 @@
-"""The charts of what an attacker can do: nothing leaves the square, the band holds the exact curve."""
+"""Charts of an attacker's errors: no curve leaves the square, the band holds the exact curve."""
 
 import itertools
 import math
@@ -108,5 +108,8 @@ def test_a_band_that_says_nothing_and_a_length_that_is_not_certified_are_not_dra
             "G_mu (CLT), mu = 1.00",
         ]
     assert [*drawn(growth_figure({1: nothing, 4: EXACT}, 1.0))] == [
-        "Blind guessing", "Certified, T = 4, at least", "Certified, T = 4, at most", "G_mu (CLT), mu = 1.00",
-    ]  # fmt: skip
+        "Blind guessing",
+        "Certified, T = 4, at least",
+        "Certified, T = 4, at most",
+        "G_mu (CLT), mu = 1.00",
+    ]
