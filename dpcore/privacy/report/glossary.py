@@ -1,4 +1,4 @@
-"""The glossary: one entry of glossary.toml for each term on the pages, and for each kind of number."""
+"""The glossary: an entry of glossary.toml for each term on the pages and each kind of number."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ARXIV = re.compile(r"arXiv[: ](\d{4}\.\d{4,5}(?:v\d+)?)")
 
 @dataclass(frozen=True)
 class Term:
-    """A term, its meaning in a few sentences, their source, and the table heads that it explains."""
+    """A term, its meaning in a few sentences, their source, and the table heads it explains."""
 
     name: str
     meaning: str
@@ -32,10 +32,14 @@ def help_on(*names: str) -> str:
     >>> help_on("delta")[:64]
     '**Delta.** The probability that the promise of epsilon fails out'
     """
-    return "\n\n".join(
-        f"**{term.name}.** {term.meaning}{f' *{linked(term.source)}*' if term.source else ''}"
-        for term in (GLOSSARY[name] for name in names)
-    )
+    return "\n\n".join([_entry(GLOSSARY[name]) for name in names])
+
+
+def _entry(term: Term) -> str:
+    text = f"**{term.name}.** {term.meaning}"
+    if not term.source:
+        return text
+    return f"{text} *{linked(term.source)}*"
 
 
 def linked(source: str) -> str:
