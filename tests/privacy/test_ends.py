@@ -1,4 +1,4 @@
-"""Ends that cross are never handed out: in every type that holds a pair, and by every way to one."""
+"""Ends that cross are never handed out, by any type that holds a pair or any way to one."""
 
 import math
 from collections.abc import Iterator

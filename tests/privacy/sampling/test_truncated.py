@@ -79,10 +79,10 @@ def test_the_coins_are_on_the_safe_side_of_sixty_digits(q: float, largest: int, 
     def beyond(trials: int, least: int) -> tuple[mpmath.mpf, mpmath.mpf]:
         """P(M >= least) and P(M = least)."""
         exact = mpmath.mpf(q)
-        first = mpmath.exp(
-            mpmath.loggamma(trials + 1) - mpmath.loggamma(least + 1) - mpmath.loggamma(trials - least + 1)
-            + least * mpmath.log(exact) + (trials - least) * mpmath.log1p(-exact)
-        )  # fmt: skip
+        log_binomial = mpmath.loggamma(trials + 1) - mpmath.loggamma(least + 1)
+        log_binomial -= mpmath.loggamma(trials - least + 1)
+        log_chance = least * mpmath.log(exact) + (trials - least) * mpmath.log1p(-exact)
+        first = mpmath.exp(log_binomial + log_chance)
         total, term, at = mpmath.mpf(0), first, least
         while at <= trials and term > total * mpmath.mpf(10) ** -40:
             total, at = total + term, at + 1
@@ -120,8 +120,9 @@ def test_no_other_records_make_a_step_tell_more_than_the_mixture(
     ]
     reached = 0.0
     for others in product([-1.0, 0.0, 1.0], repeat=n - 1):
-        sums = np.array([[there + sum(others[each - 1] for each in kept), sum(others[each - 1] for each in kept)]
-                         for there, kept in draws])  # fmt: skip
+        without_it = np.array([sum(others[each - 1] for each in kept) for _, kept in draws])
+        record = np.array([there for there, _ in draws])
+        sums = np.stack([record + without_it, without_it], axis=1)
         weight = np.array([float(each) for each in draws.values()])
         with_it, without = (
             weight @ np.exp(-0.5 * ((x - each[:, None]) / sigma) ** 2) for each in sums.T
