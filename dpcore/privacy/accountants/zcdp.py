@@ -84,8 +84,8 @@ def _confirmed(
     holds = np.ones(orders.shape, dtype=bool)
     for index, release in enumerate(mechanism.releases):
         moments = np.concatenate([[0.0], renyi.log_moments(release.q, release.sigma)])
-        exact = np.interp(orders - 1, grid, np.minimum(moments, 1e200))
+        chord = np.interp(orders - 1, grid, np.minimum(moments, 1e200))
         claim = orders * (orders - 1) * (release.q / release.sigma) ** 2
-        confirmed = (exact <= claim) & (orders <= renyi.ORDERS[-1])
+        confirmed = (chord <= claim) & (orders <= renyi.ORDERS[-1])
         holds &= confirmed | ~used[:, index]
     return holds

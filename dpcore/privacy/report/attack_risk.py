@@ -73,8 +73,7 @@ def _between(lower: float, upper: float, most: float) -> Between:
 
 
 def advantage(f: Tradeoff) -> float:
-    """Largest true-positive less false-positive rate, which is the total variation distance
-    delta(0).
+    """Largest true-positive less false-positive rate: delta(0), the total variation distance.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(advantage(Gaussian(1.0)), 4)

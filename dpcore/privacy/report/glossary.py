@@ -23,7 +23,9 @@ GLOSSARY = {
     key: Term(each["name"], each["meaning"], each["source"], tuple(each.get("heads", ())))
     for key, each in words_in(Path(__file__).with_name("glossary.toml")).items()
 }
-OF_HEAD = {head: name for name, term in GLOSSARY.items() for head in term.heads}
+OF_HEAD: dict[str, str] = {}  # table head -> term
+for _name, _term in GLOSSARY.items():
+    OF_HEAD |= dict.fromkeys(_term.heads, _name)
 
 
 def help_on(*names: str) -> str:

@@ -18,7 +18,6 @@ from dpcore.privacy import gaussian, renyi
 from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import loss_heights, position_at
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
-from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind
 from dpcore.privacy.sampling.base import OtherCurve, Sampler, poisson_bounds
@@ -30,6 +29,7 @@ from dpcore.privacy.sampling.round_laws import (
     laws_of_halves,
     most_nodes,
     on_the_line,
+    tail_mass,
     upper_bounds,
 )
 
@@ -175,7 +175,7 @@ class FixedSize(Sampler):
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:
             return order_bounds(sigma / 2, steps, delta)
-        tail = CUT_OFF * float(delta.min()) / int(steps[-1])
+        tail = tail_mass(steps, delta)
         mesh = MESH * deviation(q, sigma)
         laws = fixed_size_laws(q, sigma, mesh, tail, most_nodes(steps.size))
         upper = upper_bounds(laws, steps, delta)

@@ -16,10 +16,15 @@ from scipy.special import log_ndtr, ndtri
 
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds, epsilon_bounds
-from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch
-from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, AtomPair, laws_of_atoms, moments_of
+from dpcore.privacy.sampling.round_laws import (
+    SMALLEST_MASS,
+    AtomPair,
+    laws_of_atoms,
+    moments_of,
+    tail_mass,
+)
 
 THRESHOLDS = 2**14
 REACH = 12.0  # standard deviations covered around each likely place of the largest coordinate
@@ -66,7 +71,7 @@ def many_epochs(
         raise RuntimeError(
             "There is so little noise that hardly any slice has mass under both laws."
         )
-    tail = CUT_OFF * float(delta.min()) / int(epochs[-1])
+    tail = tail_mass(epochs, delta)
     mean = pair.numerator @ pair.loss
     deviation = float(np.sqrt(pair.numerator @ pair.loss**2 - mean**2))
     law = laws_of_atoms(pair, MESH * deviation, tail).laws.dominated

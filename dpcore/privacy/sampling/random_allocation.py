@@ -26,7 +26,7 @@ from dpcore import check
 from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_loss
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
-from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of
+from dpcore.privacy.certified.lattice import LogMoments, log_moments_of
 from dpcore.privacy.certified.step_law import (
     LossLaw,
     StepLaws,
@@ -44,6 +44,7 @@ from dpcore.privacy.sampling.round_laws import (
     RoundLaws,
     bounds_around,
     laws_of_atoms,
+    tail_mass,
 )
 
 MAX_EXPONENT = 300.0  # the square of e^300 is still a float
@@ -375,7 +376,7 @@ def allocation_bounds(
     deltas, place = np.unique(delta, return_inverse=True)
     after_one = one_epoch(length, sigma, deltas, own=1.0)[place]
     lower = np.where(whole > 0, after_one, 0.0)
-    tail = CUT_OFF * float(delta.min()) / int(begun[-1])
+    tail = tail_mass(begun, delta)
     laws_on = partial(allocation_laws, length, sigma, tail)
     try:
         low, upper = bounds_around(laws_on, whole, begun, delta)

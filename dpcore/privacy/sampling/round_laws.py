@@ -180,6 +180,11 @@ def law_bounds(
     return lower, upper
 
 
+def tail_mass(rounds: IntArray, delta: FloatArray) -> float:
+    """The mass that the laws of a round may leave out at an end, for so many rounds and deltas."""
+    return CUT_OFF * float(delta.min()) / int(rounds[-1])
+
+
 def most_nodes(pairs: int) -> int:
     """The most nodes of a lattice for so many pairs of rounds and deltas.
 
@@ -195,7 +200,7 @@ def step_bounds(
     delta: FloatArray,
 ) -> EpsilonBounds:
     """As `law_bounds`, from the laws of a step on a mesh, `unit` at first, without about a tail."""
-    tail = CUT_OFF * float(delta.min()) / int(steps[-1])
+    tail = tail_mass(steps, delta)
 
     def round_laws_on(fineness: float, most: int) -> RoundLaws:
         return RoundLaws(laws_on(unit * fineness, tail, most), 0.0)

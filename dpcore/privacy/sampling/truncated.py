@@ -15,7 +15,6 @@ from scipy.special import betainc, ndtri
 from dpcore import check
 from dpcore.privacy.certified.cells import loss_heights, position_at
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
-from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.sampling.base import Sampler, poisson_bounds
@@ -27,6 +26,7 @@ from dpcore.privacy.sampling.round_laws import (
     laws_of_halves,
     most_nodes,
     on_the_line,
+    tail_mass,
     upper_bounds,
 )
 
@@ -239,7 +239,7 @@ class TruncatedPoisson(Sampler):
             return poisson_bounds(q, sigma, steps, delta)
         coins = coins_of(q, self.largest, self.examples)
         lower = poisson_bounds(coins.seen, sigma, steps, delta).lower
-        tail = CUT_OFF * float(delta.min()) / int(steps[-1])
+        tail = tail_mass(steps, delta)
         most = most_nodes(steps.size)
         spread = deviation(q, sigma)
         variance = coins.few * spread**2 + coins.full * deviation(coins.rate, sigma) ** 2

@@ -1,8 +1,7 @@
-"""Epsilon of the best of several private runs, from the privacy profile of one; README.md is the
-proof.
+"""Epsilon of the best of several private runs, from the privacy profile of one.
 
-The number K of runs is fixed and known, or drawn in secret from a law that does not depend on the
-data.
+README.md has the proof. The number K of runs is fixed and known, or drawn in secret from a law that
+does not depend on the data.
 """
 
 from collections.abc import Sequence

@@ -13,7 +13,6 @@ import pytest
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.rounding import ALLOWANCE, RESERVED
 from dpcore.privacy.ends import CROSSING
-from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS, truncated
 from dpcore.privacy.sampling.round_laws import upper_bounds
 from dpcore.privacy.sampling.truncated import (
@@ -223,13 +222,13 @@ def test_what_full_batches_leave_of_delta_is_never_too_much_nor_too_little_to_ho
 ) -> None:
     """T g r in rational numbers, beside deltas from just above it to far above it."""
     asked: list[tuple[float, float]] = []
-    real = truncated.epsilon_bounds
+    real = truncated.poisson_bounds
 
-    def counted(mechanism: Mechanism, steps: np.ndarray, delta: np.ndarray) -> EpsilonBounds:
+    def counted(q: float, sigma: float, steps: np.ndarray, delta: np.ndarray) -> EpsilonBounds:
         asked.extend(zip(steps.tolist(), delta.tolist(), strict=True))
-        return real(mechanism, steps, delta)
+        return real(q, sigma, steps, delta)
 
-    monkeypatch.setattr(truncated, "epsilon_bounds", counted)
+    monkeypatch.setattr(truncated, "poisson_bounds", counted)
     monkeypatch.setattr(
         truncated, "upper_bounds", lambda laws, steps, delta: np.full(steps.shape, np.inf)
     )
