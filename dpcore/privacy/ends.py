@@ -27,7 +27,8 @@ def safe_ends(
     """
     least = np.asarray(lower, dtype=np.float64)
     most = np.asarray(upper, dtype=np.float64)
-    crossed = ~(least <= most * (1 + CROSSED))  # true for NaN, too
+    with np.errstate(over="ignore"):  # of the largest floats
+        crossed = ~(least <= most * (1 + CROSSED))  # true for NaN, too
     if crossed.any():
         note = CROSSING
     safe_lower = np.where(crossed, 0.0, np.minimum(least, most))

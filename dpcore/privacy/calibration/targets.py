@@ -99,8 +99,7 @@ class AdvantageTarget(Target):
 @final
 @dataclass(frozen=True)
 class MuTarget(Target):
-    """At most this mu: f >= G_mu wherever both errors are at least delta; delta in (0, 1), mu above
-    0.
+    """At most this mu, above 0: f >= G_mu wherever both errors are at least delta, in (0, 1).
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP
