@@ -19,11 +19,9 @@ def _in_lines(value: Any) -> Any:
         return " ".join(value.split())
     if isinstance(value, list):
         return [_in_lines(each) for each in value]
-    return (
-        {name: _in_lines(each) for name, each in value.items()}
-        if isinstance(value, dict)
-        else value
-    )
+    if isinstance(value, dict):
+        return {name: _in_lines(each) for name, each in value.items()}
+    return value
 
 
 def named_words(file: Path, name: str) -> dict[str, Any]:

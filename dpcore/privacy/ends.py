@@ -16,10 +16,10 @@ CROSSING = "The two bounds cross, so that one of them is wrong: neither is given
 def safe_ends(
     lower: ArrayLike, upper: ArrayLike, note: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
-    """The (n,) lower and upper ends, and their note: 0, infinity and CROSSING where they cross, or
-    one is NaN.
+    """The (n,) lower and upper ends, and their note.
 
-    Of two ends that cross by rounding the upper one is returned as both.
+    Where they cross, or one is NaN, these are 0, infinity and CROSSING. Of two ends that cross by
+    rounding the upper one is returned as both.
 
     >>> low, high, note = safe_ends([1.0, 3.0], [2.0, 2.0], "")
     >>> low.tolist(), high.tolist(), note == CROSSING
@@ -27,10 +27,13 @@ def safe_ends(
     """
     least = np.asarray(lower, dtype=np.float64)
     most = np.asarray(upper, dtype=np.float64)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # of the largest floats
         crossed = ~(least <= most * (1 + CROSSED))  # true for NaN, too
-    told = CROSSING if crossed.any() else note
-    return np.where(crossed, 0.0, np.minimum(least, most)), np.where(crossed, np.inf, most), told
+    if crossed.any():
+        note = CROSSING
+    safe_lower = np.where(crossed, 0.0, np.minimum(least, most))
+    safe_upper = np.where(crossed, np.inf, most)
+    return safe_lower, safe_upper, note
 
 
 def safe_pair(lower: float, upper: float, note: str) -> tuple[float, float, str]:
@@ -39,5 +42,5 @@ def safe_pair(lower: float, upper: float, note: str) -> tuple[float, float, str]
     >>> safe_pair(1.0, 2.0, "wide"), safe_pair(2.0, 1.0, "wide")[:2]
     ((1.0, 2.0, 'wide'), (0.0, inf))
     """
-    least, most, told = safe_ends(lower, upper, note)
-    return float(least), float(most), told
+    safe_lower, safe_upper, safe_note = safe_ends(lower, upper, note)
+    return float(safe_lower), float(safe_upper), safe_note

@@ -1,6 +1,4 @@
-"""A mechanism: a run-length encoded sequence of sampled Gaussian releases; and the kinds of arrays
-and numbers.
-"""
+"""Mechanisms, which are sequences of sampled Gaussian releases, and kinds of arrays and numbers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,8 +42,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """One number with its kind, and its proven lower bound if it is certified; two that cross are
-    not kept.
+    """One number with its kind, and its proven lower bound if it is certified.
+
+    Bounds that cross are not kept.
 
     >>> crossing = Reading(1.0, 2.0, Kind.CERTIFIED)
     >>> crossing.lower, crossing.value, crossing.note
@@ -66,15 +65,16 @@ class Reading:
         object.__setattr__(self, "note", note)
 
 
-MIN_SIGMA, MAX_SIGMA = 1e-6, 1e9  # beyond, sigma^2 or e^(1/sigma^2) is no float
+MIN_SIGMA = 1e-6  # beyond these two, sigma^2 or e^(1/sigma^2) is no float
+MAX_SIGMA = 1e9
 
 
 @dataclass(frozen=True)
 class Release:
-    """`count` uses of the Gaussian mechanism on Poisson(q) samples, with noise of std `sigma` times
-    the L2 sensitivity.
+    """`count` uses of the Gaussian mechanism on Poisson(q) samples.
 
-    Adjacency is add/remove of one record. q = 1 is the plain Gaussian mechanism.
+    The noise has the standard deviation `sigma` times the L2 sensitivity. Adjacency is add/remove
+    of one record. q = 1 is the plain Gaussian mechanism.
     """
 
     q: float
@@ -117,6 +117,11 @@ class Mechanism:
     def steps(self) -> int:
         """Total number of uses T."""
         return sum(release.count for release in self.releases)
+
+    @property
+    def least_sigma(self) -> float:
+        """The smallest sigma of any release."""
+        return min(release.sigma for release in self.releases)
 
     def compositions(self, steps: ArrayLike) -> NDArray[np.int64]:
         """Count the uses of each release within the first `steps` steps: (n,) -> (n, L)."""

@@ -31,8 +31,9 @@ ORDERS: FloatArray = np.sort(
 )
 IS_INTEGER = np.round(ORDERS) == ORDERS
 IS_BINOMIAL = IS_INTEGER & (ORDERS <= INTEGER_UP_TO)
-for _array in (ORDERS, IS_INTEGER, IS_BINOMIAL):
-    _array.setflags(write=False)
+ORDERS.setflags(write=False)
+IS_INTEGER.setflags(write=False)
+IS_BINOMIAL.setflags(write=False)
 
 FARTHEST = 600.0  # orders above FARTHEST sigma are not integrated
 TAIL = 9.0  # Phi(-9) = 1e-19
@@ -42,11 +43,11 @@ FINEST = 0.005  # below this sigma the mesh would grow without end, and a bound 
 
 @lru_cache(maxsize=2048)
 def log_moments(q: float, sigma: float) -> FloatArray:
-    """ln A(a) of one use at every order in ORDERS, (K,), read-only; +inf at orders that cannot
-    matter.
+    """ln A(a) of one use at every order in ORDERS, (K,), read-only.
 
-    **Guarantees:** below the exact value by a relative 1e-12 at most. Whole orders are sums of
-    positive terms; the others carry a margin for rounding, 1e-15 (10 + (a/sigma)^2).
+    It is +inf at orders that cannot matter. **Guarantees:** below the exact value by a relative
+    1e-12 at most. Whole orders are sums of positive terms; the others carry a margin for rounding,
+    1e-15 (10 + (a/sigma)^2).
     """
     values = np.full(ORDERS.shape, np.inf)
     values[IS_BINOMIAL] = binomial_log_moments(q, sigma)
@@ -68,9 +69,10 @@ def binomial_log_moments(q: float, sigma: float) -> FloatArray:
     orders, k, log_binomial = _binomials()
     if q == 1:
         return orders * (orders - 1) / (2 * sigma**2)
+    log_other = math.log1p(-q)
     exponent = k * (k - 1) / (2 * sigma**2)  # (k,)
-    rise = exponent + np.log(-np.expm1(-exponent)) + k * (math.log(q) - math.log1p(-q))
-    terms = log_binomial + rise + (orders * math.log1p(-q))[:, None]  # (a, k), -inf where k > a
+    rise = exponent + np.log(-np.expm1(-exponent)) + k * (math.log(q) - log_other)
+    terms = log_binomial + rise + (orders * log_other)[:, None]  # (a, k), -inf where k > a
     top = terms.max(axis=1)
     return np.logaddexp(0.0, top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
 
@@ -78,7 +80,8 @@ def binomial_log_moments(q: float, sigma: float) -> FloatArray:
 @lru_cache(maxsize=1)
 def _binomials() -> tuple[FloatArray, FloatArray, FloatArray]:
     """Orders a, indices k >= 2 and ln binom(a, k), (a, k)."""
-    orders = k = np.arange(2, INTEGER_UP_TO + 1.0)
+    orders = np.arange(2, INTEGER_UP_TO + 1.0)
+    k = orders
     inside = k <= orders[:, None]
     rest = np.where(inside, orders[:, None] - k, 0.0)
     table = gammaln(orders + 1)[:, None] - gammaln(k + 1) - gammaln(rest + 1)
@@ -86,13 +89,13 @@ def _binomials() -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def log_moments_at(q: float, sigma: float, orders: FloatArray) -> FloatArray:
-    """ln A(a) at any orders a > 1, (K,), by the trapezoidal rule; +inf at orders that cannot
-    matter.
+    """ln A(a) at any orders a > 1, (K,), by the trapezoidal rule.
 
-    **Guarantees:** at x + iy with |y| < pi sigma the integrand is at most e^(y^2/2) times its size
-    at x, for every q and a. So the relative error is at most 2 e^(y^2/2 - 2 pi y / step) (Trefethen
-    and Weideman 2014, Theorem 5.1), and the step makes that e^-40. The mass left of -9 is below
-    1e-19; a bound on the mass right of the grid is added.
+    It is +inf at orders that cannot matter. **Guarantees:** at x + iy with |y| < pi sigma the
+    integrand is at most e^(y^2/2) times its size at x, for every q and a. So the relative error is
+    at most 2 e^(y^2/2 - 2 pi y / step) (Trefethen and Weideman 2014, Theorem 5.1), and the step
+    makes that e^-40. The mass left of -9 is below 1e-19; a bound on the mass right of the grid is
+    added.
     """
     if q == 1:
         return orders * (orders - 1) / (2 * sigma**2)
@@ -103,7 +106,8 @@ def log_moments_at(q: float, sigma: float, orders: FloatArray) -> FloatArray:
     # exceeds 45, at which delta is below 1e-19. An order that is left out can only loosen the
     # bound.
     bound = max(11 * sigma, -2 * sigma**2 * math.log(q))
-    usable = ((orders - 1) <= 1.5 * bound) & (orders <= FARTHEST * max(sigma, 1.0))
+    may_matter = (orders - 1) <= 1.5 * bound
+    usable = may_matter & (orders <= FARTHEST * max(sigma, 1.0))
     values = np.full(orders.shape, np.inf)
     if np.any(usable):
         values[usable] = _integrated(q, sigma, orders[usable])
@@ -111,15 +115,17 @@ def log_moments_at(q: float, sigma: float, orders: FloatArray) -> FloatArray:
 
 
 def _integrated(q: float, sigma: float, orders: FloatArray) -> FloatArray:
+    """ln A(a) at orders a that may matter, (K,), by the trapezoidal rule."""
     step = _step(sigma)
     end = orders.max() / sigma + TAIL
-    x = np.arange(-TAIL, end + step, step)
+    x = np.arange(-TAIL, end + step, step)  # (M,)
     # L(x), stable at any slope.
     log_ratio = np.logaddexp(math.log1p(-q), math.log(q) + x / sigma - 0.5 / sigma**2)
     log_terms = orders[:, None] * log_ratio - 0.5 * x * x  # (K, M)
     top = log_terms.max(axis=1)
-    np.exp(np.subtract(log_terms, top[:, None], out=log_terms), out=log_terms)
-    inside = top + np.log(log_terms.sum(axis=1) * (step / math.sqrt(2 * math.pi)))
+    log_terms -= top[:, None]
+    terms = np.exp(log_terms, out=log_terms)  # in place, since the array is large
+    inside = top + np.log(terms.sum(axis=1) * (step / math.sqrt(2 * math.pi)))
     # L is convex with slope at most 1/sigma, which bounds the mass beyond the grid by a Gaussian's
     # tail.
     shift = orders / sigma
@@ -129,32 +135,32 @@ def _integrated(q: float, sigma: float, orders: FloatArray) -> FloatArray:
 
 
 def _step(sigma: float) -> float:
-    """The mesh, in noise standard deviations, whose trapezoidal error is e^LN_ERROR for |y| up to
-    pi sigma.
+    """The mesh, in noise standard deviations, whose trapezoidal error is e^LN_ERROR.
+
+    The error counts for |y| up to pi sigma.
     """
-    entire = math.pi * math.sqrt(-2 / LN_ERROR)  # the best y, 2 pi / step, is inside the strip
-    if 2 * math.pi / entire <= math.pi * sigma:
-        return entire
-    y = math.pi * sigma
-    return 2 * math.pi * y / (y * y / 2 - LN_ERROR)
+    widest = math.pi * sigma
+    step = math.pi * math.sqrt(-2 / LN_ERROR)  # at the best y, which is 2 pi / step
+    if 2 * math.pi / step <= widest:
+        return step
+    return 2 * math.pi * widest / (widest * widest / 2 - LN_ERROR)
 
 
 def epsilon_classic(total: FloatArray, orders: FloatArray, delta: FloatArray) -> FloatArray:
-    """Epsilon from composed log-moments, (n, K), (K,), (n,) -> (n,): min over a of (total +
-    ln(1/delta)) / (a - 1).
+    """Epsilon from composed log-moments, (n, K), (K,), (n,) -> (n,), by the tail bound.
 
-    Source: Abadi et al. 2016, arXiv 1607.00133v2, Theorem 2 (tail bound).
+    It is the minimum over orders a of (total + ln(1/delta)) / (a - 1). Source: Abadi et al. 2016,
+    arXiv 1607.00133v2, Theorem 2.
     """
     return ((total - np.log(delta)[:, None]) / (orders - 1)).min(axis=1)
 
 
 def epsilon_improved(total: FloatArray, orders: FloatArray, delta: FloatArray) -> FloatArray:
-    """Epsilon from composed log-moments, (n, K), (K,), (n,) -> (n,), by the tighter conversion; may
-    be negative.
+    """Epsilon from composed log-moments, (n, K), (K,), (n,) -> (n,), by the tighter conversion.
 
-    It is the minimum over orders a of (total + ln(1/delta) - ln a) / (a - 1) + ln(1 - 1/a).
-    Source: Canonne, Kamath and Steinke 2020, arXiv 2004.00010v4, Proposition 12; Balle et al. 2020,
-    arXiv 1905.09982.
+    It may be negative. It is the minimum over orders a of (total + ln(1/delta) - ln a) / (a - 1) +
+    ln(1 - 1/a). Source: Canonne, Kamath and Steinke 2020, arXiv 2004.00010v4, Proposition 12; Balle
+    et al. 2020, arXiv 1905.09982.
     """
     lifted = (total - np.log(delta)[:, None] - np.log(orders)) / (orders - 1)
     return (lifted + np.log1p(-1 / orders)).min(axis=1)

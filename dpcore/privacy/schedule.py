@@ -1,14 +1,10 @@
-"""Noise schedules: recipes from a first sigma to one sigma per level, by default an epoch, and to a
-mechanism.
-"""
+"""Noise schedules: recipes from a first sigma to one sigma per level, and to a mechanism."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from dpcore import check
-from dpcore.privacy import named_words
 from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism, Release
 
 MAX_LEVELS = 2000
@@ -49,29 +45,101 @@ class Schedule:
         return any(self.factor(rate, level) != 1 for level in range(1, MAX_LEVELS))
 
 
+def _constant(rate: float, level: int) -> float:
+    return 1.0
+
+
+def _exponential(rate: float, level: int) -> float:
+    return math.exp(-rate * level)
+
+
+def _time(rate: float, level: int) -> float:
+    return 1.0 / (1.0 + rate * level)
+
+
+def _step(rate: float, level: int) -> float:
+    return rate ** (level // STEP_PERIOD)
+
+
 def _polynomial(rate: float, level: int) -> float:
     if level >= POLYNOMIAL_PERIOD:
         return POLYNOMIAL_END
     return (1 - POLYNOMIAL_END) * (1 - level / POLYNOMIAL_PERIOD) ** rate + POLYNOMIAL_END
 
 
-TEXTS = Path(__file__).with_name("schedules.toml")
-SCHEDULES: dict[str, Schedule] = {
-    name: Schedule(**named_words(TEXTS, name), factor=factor, rate=rate)
-    for name, factor, rate in (
-        ("constant", lambda rate, level: 1.0, None),
-        ("exponential", lambda rate, level: math.exp(-rate * level), Rate(0.0138, 1e-4, 1.0)),
-        ("time", lambda rate, level: 1.0 / (1.0 + rate * level), Rate(0.05, 1e-4, 1.0)),
-        ("step", lambda rate, level: rate ** (level // STEP_PERIOD), Rate(0.6, 0.01, 2.0)),
-        ("polynomial", _polynomial, Rate(3.5277, 0.1, 20.0)),
-        (
-            "delayed",
-            lambda rate, level: math.exp(-rate * max(0, level - HOLD)),
-            Rate(0.05, 1e-4, 1.0),
+def _delayed(rate: float, level: int) -> float:
+    return math.exp(-rate * max(0, level - HOLD))
+
+
+def _linear(rate: float, level: int) -> float:
+    return 1.0 - rate * level
+
+
+YU = (
+    "Yu et al. 2019, Differentially private model publishing for deep learning, arXiv 1904.02200,"
+    " section 5"
+)
+ALL = (
+    Schedule(
+        name="constant",
+        title="Constant",
+        note="sigma stays as it is",
+        source="the plain method",
+        factor=_constant,
+        rate=None,
+    ),
+    Schedule(
+        name="exponential",
+        title="Exponential decay",
+        note="sigma falls to sigma·exp(-k·e) in epoch e",
+        source=YU,
+        factor=_exponential,
+        rate=Rate(0.0138, 1e-4, 1.0),
+    ),
+    Schedule(
+        name="time",
+        title="Time-based decay",
+        note="sigma falls to sigma / (1 + k·e) in epoch e",
+        source=YU,
+        factor=_time,
+        rate=Rate(0.05, 1e-4, 1.0),
+    ),
+    Schedule(
+        name="step",
+        title="Step decay",
+        note="sigma is multiplied by k every 10 epochs",
+        source=YU,
+        factor=_step,
+        rate=Rate(0.6, 0.01, 2.0),
+    ),
+    Schedule(
+        name="polynomial",
+        title="Polynomial decay",
+        note=(
+            "sigma falls to sigma·(0.8·(1 - e/100)^k + 0.2) in epoch e, and stays from epoch 100 on"
         ),
-        ("linear", lambda rate, level: 1.0 - rate * level, Rate(0.01, 1e-5, 0.5)),
-    )
-}
+        source=YU,
+        factor=_polynomial,
+        rate=Rate(3.5277, 0.1, 20.0),
+    ),
+    Schedule(
+        name="delayed",
+        title="Delayed exponential decay",
+        note="sigma stays for 10 epochs, then falls to sigma·exp(-k·(e - 10)) in epoch e",
+        source=YU + ": its constant-then-exponential for the cancer data",
+        factor=_delayed,
+        rate=Rate(0.05, 1e-4, 1.0),
+    ),
+    Schedule(
+        name="linear",
+        title="Linear decay",
+        note="sigma falls to sigma·(1 - k·e) in epoch e (ours, from no paper)",
+        source="ours, from no paper",
+        factor=_linear,
+        rate=Rate(0.01, 1e-5, 0.5),
+    ),
+)
+SCHEDULES: dict[str, Schedule] = {each.name: each for each in ALL}
 
 
 def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: int) -> float:
@@ -110,7 +178,8 @@ class Recipe:
         Errors: ValueError that names the argument at fault; the rate, if sigma would leave the
         range of a release.
 
-        >>> [round(r.sigma, 3) for r in Recipe("exponential", 0.1, level_steps=2).mechanism(0.5, 10.0, 5).releases]
+        >>> mechanism = Recipe("exponential", 0.1, level_steps=2).mechanism(0.5, 10.0, 5)
+        >>> [round(release.sigma, 3) for release in mechanism.releases]
         [10.0, 9.048, 8.187]
         """
         check.in_range(0, 1, ends="(]", q=q)

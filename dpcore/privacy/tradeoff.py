@@ -1,8 +1,7 @@
-"""Trade-off functions: the least type II error beta of an attacker who guesses who took part, at
-type I error alpha.
+"""Trade-off functions: the least type II error beta of an attacker at type I error alpha.
 
-f = 1 - alpha is blind guessing; a lower curve lets an attacker tell more. All functions here are
-symmetric (f is its own inverse), as add/remove adjacency needs.
+The attacker guesses who took part. f = 1 - alpha is blind guessing; a lower curve reveals more. All
+functions here are symmetric (f is its own inverse), as add/remove adjacency needs.
 
 Duality: f and delta(epsilon) for epsilon >= 0 determine each other,
     delta(epsilon) = 1 - min over alpha of (f(alpha) + e^epsilon alpha),
@@ -39,8 +38,9 @@ class Tradeoff(ABC):
 
     @abstractmethod
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """1 - f(alpha), the largest true-positive rate at false-positive rate alpha; precise where
-        it is small.
+        """1 - f(alpha), the largest true-positive rate at false-positive rate alpha, (n,).
+
+        It is precise where it is small.
         """
 
     @abstractmethod
@@ -49,8 +49,9 @@ class Tradeoff(ABC):
 
     @abstractmethod
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
-        """(alpha, power), both (K,), from alpha = least to alpha = beta; between corners f is
-        linear or G_mu.
+        """(alpha, power), both (K,), from alpha = least to alpha = beta.
+
+        Between corners f is linear or G_mu.
         """
 
     @property
@@ -78,11 +79,15 @@ class Gaussian(Tradeoff):
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
         alpha = np.asarray(alpha, dtype=np.float64)
-        return np.zeros(alpha.shape) if np.isinf(self.mu) else ndtr(-ndtri(alpha) - self.mu)
+        if np.isinf(self.mu):
+            return np.zeros(alpha.shape)
+        return ndtr(-ndtri(alpha) - self.mu)
 
     def power(self, alpha: ArrayLike) -> FloatArray:
         alpha = np.asarray(alpha, dtype=np.float64)
-        return np.ones(alpha.shape) if np.isinf(self.mu) else ndtr(ndtri(alpha) + self.mu)
+        if np.isinf(self.mu):
+            return np.ones(alpha.shape)
+        return ndtr(ndtri(alpha) + self.mu)
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         return gaussian.delta_of(epsilon, self.mu)
@@ -98,22 +103,20 @@ class Gaussian(Tradeoff):
 
 @final
 class Pairs(Tradeoff):
-    """The trade-off function that several pairs (epsilon, delta) prove together, the maximum over
-    single pairs.
+    """The trade-off function that several pairs (epsilon, delta) prove together.
 
-    One pair gives f_(epsilon, delta)(alpha) = max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 -
-    delta - alpha)). **Guarantees:** if a mechanism has these pairs, beta is not above the true one;
-    power and delta are not below. Source: arXiv 1905.02383, Propositions 2.5 and 2.12 (Wasserman
-    and Zhou 2010). An infinite epsilon proves nothing.
+    It is the maximum over single pairs. One pair gives f_(epsilon, delta)(alpha) = max(0, 1 - delta
+    - e^epsilon alpha, e^-epsilon (1 - delta - alpha)). **Guarantees:** if a mechanism has these
+    pairs, beta is not above the true one; power and delta are not below. Source: arXiv 1905.02383,
+    Propositions 2.5 and 2.12 (Wasserman and Zhou 2010). An infinite epsilon proves nothing.
 
     >>> Pairs([1.0], [0.01]).beta([0.0, 0.1, 0.5]).round(4).tolist()
     [0.99, 0.7182, 0.1803]
     """
 
     def __init__(self, epsilon: ArrayLike, delta: ArrayLike) -> None:
-        epsilon, delta = (
-            np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (epsilon, delta)
-        )
+        epsilon = _row(epsilon)
+        delta = _row(delta)
         for each in (epsilon.min(initial=0.0), epsilon.max(initial=0.0)):
             check.in_range(0, np.inf, epsilon=float(each))
         for each in (delta.min(initial=0.0), delta.max(initial=0.0)):
@@ -124,7 +127,8 @@ class Pairs(Tradeoff):
         delta = np.minimum.accumulate(np.append(delta[order], 1.0))
         # This pair has the highest point alpha = beta; the pairs before it prove less.
         first = int(np.argmax((1 - delta) / (1 + np.exp(epsilon))))
-        self._epsilon, self._delta = epsilon[first:], delta[first:]  # (K,) both
+        self._epsilon = epsilon[first:]  # (K,)
+        self._delta = delta[first:]  # (K,)
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
         alpha = np.asarray(alpha, dtype=np.float64)[..., None]
@@ -144,15 +148,15 @@ class Pairs(Tradeoff):
         epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), MAX_EPSILON)
         after = np.searchsorted(self._epsilon, epsilon)
         before = np.maximum(after - 1, 0)
-        low, high = self._epsilon[before], self._epsilon[after]
+        low = self._epsilon[before]
+        high = self._epsilon[after]
         with np.errstate(invalid="ignore", divide="ignore"):  # equal neighbours: any share will do
             share = np.exp(epsilon - high) * np.expm1(low - epsilon) / np.expm1(low - high)
         share = np.where(high > low, share, 1.0)
         between = self._delta[before] + share * (self._delta[after] - self._delta[before])
-        first = (1 - self._delta[0]) * np.exp(
-            np.logaddexp(0, epsilon) - np.logaddexp(0, self._epsilon[0])
-        )
-        return np.where(after > 0, between, 1 - first)
+        ratio = np.exp(np.logaddexp(0, epsilon) - np.logaddexp(0, self._epsilon[0]))
+        on_first_line = 1 - (1 - self._delta[0]) * ratio
+        return np.where(after > 0, between, on_first_line)
 
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         slope = np.exp(self._epsilon)
@@ -160,19 +164,20 @@ class Pairs(Tradeoff):
         if middle <= least:
             return np.array([middle]), np.array([1 - middle])
         sample = np.geomspace(max(least, TINY), middle, SEARCHED)[:, None]
-        # Pairs that matter; neighbours meet.
-        seen = np.unique(np.argmin(self._delta + slope * sample, axis=1))
-        seen = seen[np.diff(slope[seen], append=np.inf) > 0]  # without pairs of equal slope
-        alpha = -np.diff(self._delta[seen]) / np.diff(slope[seen])
-        power = self._delta[seen[:-1]] + slope[seen[:-1]] * alpha
+        # The pairs that matter, without those of equal slope; the lines of neighbours meet.
+        used = np.unique(np.argmin(self._delta + slope * sample, axis=1))
+        used = used[np.diff(slope[used], append=np.inf) > 0]
+        delta = self._delta[used]
+        slope = slope[used]
+        alpha = -np.diff(delta) / np.diff(slope)
+        power = delta[:-1] + slope[:-1] * alpha
         inside = (alpha > least) & (alpha < middle)
         ends = np.array([max(least, TINY), middle])
         return np.append(alpha[inside], ends), np.append(power[inside], self.power(ends))
 
 
 def never_below(epsilon: ArrayLike, delta: ArrayLike) -> Pairs:
-    """A curve nowhere below the true one, for lower bounds `epsilon` (n,) of the true epsilon at
-    `delta` (n,).
+    """A curve nowhere below the true one, from lower bounds `epsilon` (n,) at `delta` (n,).
 
     The true delta falls as epsilon rises. Between two of these epsilons it is at least the delta of
     the larger one, and beyond the last it is at least 0. By duality f is the maximum of the lines 1
@@ -184,45 +189,42 @@ def never_below(epsilon: ArrayLike, delta: ArrayLike) -> Pairs:
     >>> never_below([0.5, 1.0], [0.1, 0.01]).beta([0.0, 0.1, 0.3]).round(4).tolist()
     [1.0, 0.8251, 0.6]
     """
-    epsilon, delta = (
-        np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (epsilon, delta)
-    )
+    epsilon = _row(epsilon)
+    delta = _row(delta)
     order = np.argsort(epsilon, kind="stable")
-    known = np.minimum(epsilon[order], MAX_EPSILON)
+    rising = np.minimum(epsilon[order], MAX_EPSILON)
     # A lower bound of delta also holds at a smaller epsilon.
-    least = np.maximum.accumulate(delta[order][::-1])[::-1]
-    return Pairs(np.append(0.0, known), np.append(least, 0.0))
+    backwards = np.maximum.accumulate(delta[order][::-1])
+    least = backwards[::-1]
+    return Pairs(np.append(0.0, rising), np.append(least, 0.0))
 
 
 @final
 class Points(Tradeoff):
-    """The trade-off function that random mixtures of tests achieve, the concave hull of their
-    powers.
+    """The trade-off function that random mixtures of tests achieve.
 
-    **Guarantees:** if an attacker has these tests, beta is not below the true one; power and delta
-    are not above. Source: the Neyman-Pearson lemma as in arXiv 1905.02383, section 2. Blind
-    guessing is always one of the tests.
+    It is the concave hull of their powers. **Guarantees:** if an attacker has these tests, beta is
+    not below the true one; power and delta are not above. Source: the Neyman-Pearson lemma as in
+    arXiv 1905.02383, section 2. Blind guessing is always one of the tests.
 
     >>> Points([0.1], [0.6]).beta([0.0, 0.1, 0.4]).round(4).tolist()
     [1.0, 0.4, 0.1]
     """
 
     def __init__(self, alpha: ArrayLike, power: ArrayLike) -> None:
-        alpha, power = (
-            np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (alpha, power)
-        )
-        for end in (np.min, np.max):
-            check.in_range(
-                0, 1, alpha=float(end(alpha, initial=0.0)), power=float(end(power, initial=0.0))
-            )
+        alpha = _row(alpha)
+        power = _row(power)
+        for each in (alpha.min(initial=0.0), alpha.max(initial=0.0)):
+            check.in_range(0, 1, alpha=float(each))
+        for each in (power.min(initial=0.0), power.max(initial=0.0)):
+            check.in_range(0, 1, power=float(each))
         # By symmetry a test with errors (alpha, beta) is one with errors (beta, alpha). An error
         # must not be rounded to 0: that test would never err.
-        beta, mirrored = np.minimum(1 - power + ULP, 1.0), np.maximum(1 - alpha - ULP, 0.0)
-        x, y = (
-            np.concatenate([[0.0], alpha, beta, [1.0]]),
-            np.concatenate([[0.0], power, mirrored, [1.0]]),
-        )
-        self._alpha, self._power = hull(x, y)  # (K,) rising
+        beta = np.minimum(1 - power + ULP, 1.0)
+        mirrored = np.maximum(1 - alpha - ULP, 0.0)
+        all_alpha = np.concatenate([[0.0], alpha, beta, [1.0]])
+        all_power = np.concatenate([[0.0], power, mirrored, [1.0]])
+        self._alpha, self._power = hull(all_alpha, all_power)  # (K,) rising
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
         return np.interp(np.asarray(alpha, dtype=np.float64), self._alpha, 1 - self._power)
@@ -240,30 +242,43 @@ class Points(Tradeoff):
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         # The first corner past alpha = beta, never (0, 0).
         after = int(np.argmax(self._power >= 1 - self._alpha))
-        rise = self._power[after] - self._power[after - 1]
-        run = self._alpha[after] - self._alpha[after - 1]
-        above = 1 - self._power[after - 1] - self._alpha[after - 1]
-        middle = float(self._alpha[after - 1] + above * run / (rise + run))
+        before = after - 1
+        rise = self._power[after] - self._power[before]
+        run = self._alpha[after] - self._alpha[before]
+        above = 1 - self._power[before] - self._alpha[before]
+        middle = float(self._alpha[before] + above * run / (rise + run))
         inside = (self._alpha > least) & (self._alpha < middle)
-        ends = np.array([min(least, middle), middle]) if least > 0 else np.array([middle])
-        return np.append(self._alpha[inside], ends), np.append(
-            self._power[inside], self.power(ends)
-        )
+        ends = np.array([middle])
+        if least > 0:
+            ends = np.array([min(least, middle), middle])
+        alpha = np.append(self._alpha[inside], ends)
+        power = np.append(self._power[inside], self.power(ends))
+        return alpha, power
+
+
+def _row(values: ArrayLike) -> FloatArray:
+    return np.atleast_1d(np.asarray(values, dtype=np.float64))
 
 
 def hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The corners of the upper concave hull of points whose power rises, by rising alpha."""
     order = np.lexsort((-power, alpha))
-    x, y = alpha[order], power[order]
+    x = alpha[order]
+    y = power[order]
     first = np.insert(np.diff(x) > 0, 0, True)  # of equal alphas the one with the largest power
-    x, y = x[first], y[first]
-    # A point at or below its neighbours' line is no corner.
-    while not (corner := _above_neighbours(x, y)).all():
-        x, y = x[corner], y[corner]
+    x = x[first]
+    y = y[first]
+    corner = _above_neighbours(x, y)
+    while not corner.all():
+        x = x[corner]
+        y = y[corner]
+        corner = _above_neighbours(x, y)
     return x, np.maximum.accumulate(y)
 
 
 def _above_neighbours(x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
     """True for each point above the line between its neighbours, and for both ends."""
-    inside = np.diff(y)[:-1] * (x[2:] - x[:-2]) > (y[2:] - y[:-2]) * np.diff(x)[:-1]
+    rise = np.diff(y)[:-1]  # from the left neighbour
+    run = np.diff(x)[:-1]
+    inside = rise * (x[2:] - x[:-2]) > (y[2:] - y[:-2]) * run
     return np.concatenate([[True], inside, [True]])

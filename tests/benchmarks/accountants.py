@@ -173,7 +173,7 @@ def calibrate(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
         for word, accountant in ACCOUNTANTS.items():
             row[word], rows = cold(
                 lambda: [accountant.curve(each, lengths, DELTA) for each in settings], 3
-            )  # noqa: B023
+            )
             if word == CERTIFIED:
                 row["widest %"] = max(
                     float(100 * np.max(1 - each.lower / each.epsilon)) for each in rows

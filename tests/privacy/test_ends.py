@@ -1,6 +1,7 @@
-"""Ends that cross are never handed out: in every type that holds a pair, and by every way to one."""
+"""Ends that cross are never handed out, by any type that holds a pair or any way to one."""
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -37,6 +38,7 @@ WHOLE = Mechanism.constant(0.01, 1.0, 100)
         (math.inf, math.inf, (math.inf, math.inf)),
         (1.0 + 0.5 * CROSSED, 1.0, (1.0, 1.0)),
         (1.0 + 3 * CROSSED, 1.0, (0.0, math.inf)),
+        (0.0, sys.float_info.max, (0.0, sys.float_info.max)),
         (1e-12, 0.0, (0.0, math.inf)),
         (math.inf, 1.0, (0.0, math.inf)),
         (math.nan, 1.0, (0.0, math.inf)),

@@ -24,10 +24,16 @@ from tests import golden
 
 def test_a_bad_release_is_named() -> None:
     for arguments, named in [
-        ((0.0, 1.0, 1), "q=0.0"), ((1.1, 1.0, 1), "q=1.1"), ((math.nan, 1.0, 1), "q=nan"),
-        ((0.1, 0.0, 1), "sigma=0.0"), ((0.1, math.inf, 1), "sigma=inf"), ((0.1, 1e-9, 1), "sigma=1e-09"),
-        ((0.1, "1", 1), "sigma='1'"), ((0.1, 1.0, 0), "count=0"), ((0.1, 1.0, 1.5), "count=1.5"),
-    ]:  # fmt: skip
+        ((0.0, 1.0, 1), "q=0.0"),
+        ((1.1, 1.0, 1), "q=1.1"),
+        ((math.nan, 1.0, 1), "q=nan"),
+        ((0.1, 0.0, 1), "sigma=0.0"),
+        ((0.1, math.inf, 1), "sigma=inf"),
+        ((0.1, 1e-9, 1), "sigma=1e-09"),
+        ((0.1, "1", 1), "sigma='1'"),
+        ((0.1, 1.0, 0), "count=0"),
+        ((0.1, 1.0, 1.5), "count=1.5"),
+    ]:
         with pytest.raises(ValueError, match=f"Expected {named}"):
             Release(*arguments)
     with pytest.raises(ValueError, match="at least one release"):

@@ -2,14 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.privacy import named_words
 from dpcore.privacy.ends import safe_ends
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Reading, read_only
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
@@ -21,18 +19,12 @@ FEW_BELOW = 0.01  # half of these deltas lie below, evenly in logarithms, the ot
 MAX_DELTA = 0.999
 
 
-def words_of(name: str) -> tuple[str, ...]:
-    """The name, title, source, spellings, note and caveat of an accountant."""
-    words = named_words(Path(__file__).with_name("accountants.toml"), name)
-    return tuple(words[key] for key in ("name", "title", "source", "spellings", "note", "caveat"))
-
-
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Epsilon at each horizon (or delta), +inf where nothing is promised (see `note`); arrays are
-    read-only copies.
+    """Epsilon at each horizon, or at each delta; arrays are read-only copies.
 
-    Bounds that cross are not kept: nothing is promised there, and the note says so.
+    It is +inf where nothing is promised, and `note` says why. Bounds that cross are not kept:
+    nothing is promised there.
     """
 
     steps: IntArray  # (n,) non-decreasing
@@ -49,14 +41,17 @@ class Curve:
             object.__setattr__(self, "epsilon", epsilon)
             object.__setattr__(self, "note", note)
         for name in ("steps", "delta", "epsilon", "lower"):
-            if (given := getattr(self, name)) is not None:
+            given = getattr(self, name)
+            if given is not None:
                 object.__setattr__(self, name, read_only(given))
 
     @property
     def last(self) -> Reading:
         """The last point, to which the note refers."""
-        lower = None if self.lower is None else float(self.lower[-1])
-        return Reading(float(self.epsilon[-1]), lower, self.kind, self.note)
+        epsilon = float(self.epsilon[-1])
+        if self.lower is None:
+            return Reading(epsilon, None, self.kind, self.note)
+        return Reading(epsilon, float(self.lower[-1]), self.kind, self.note)
 
 
 class TradeoffCurve(NamedTuple):
@@ -88,11 +83,13 @@ class Accountant(ABC):
     caveat: ClassVar[str]  # a warning; "" only for an unconditional bound
 
     def curve(self, mechanism: Mechanism, steps: ArrayLike, delta: float) -> Curve:
-        """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one
-        delta in (0, 1).
+        """Epsilon after each of `steps` (n,), at one delta in (0, 1).
+
+        The steps do not decrease and are at most `mechanism.steps`.
         """
         horizons = checked_steps(steps, mechanism.steps)
-        return self._answered(mechanism, horizons, checked_deltas(np.full(horizons.shape, delta)))
+        deltas = checked_deltas(np.full(horizons.shape, delta))
+        return self._answered(mechanism, horizons, deltas)
 
     def spent(self, mechanism: Mechanism, delta: float) -> Reading:
         """Epsilon after the whole mechanism alone.
@@ -106,39 +103,36 @@ class Accountant(ABC):
     def profile(self, mechanism: Mechanism, deltas: ArrayLike) -> Curve:
         """Epsilon after the whole mechanism, at each of `deltas` (n,) in (0, 1)."""
         values = checked_deltas(deltas)
-        return self._answered(
-            mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values
-        )
+        all_steps = np.full(values.shape, mechanism.steps, dtype=np.int64)
+        return self._answered(mechanism, all_steps, values)
 
     def tradeoff(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
-        """The trade-off function after the whole mechanism: its own, or that of its pairs with
-        delta >= `least`.
+        """The trade-off function after the whole mechanism.
+
+        It is the accountant's own, or else that of its pairs with delta >= `least`.
 
         >>> from dpcore.privacy.accountants import ACCOUNTANTS
         >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: beta(0.05) = 0.7405
-        >>> [float(ACCOUNTANTS[name].tradeoff(whole, 1e-9).lower.beta(0.05).round(2)) for name in ("pld", "rdp")]
-        [0.74, 0.65]
+        >>> found = ACCOUNTANTS["rdp"].tradeoff(whole, least=1e-9)
+        >>> found.lower.beta(0.05).round(2), str(found.kind)
+        (np.float64(0.65), 'upper')
         """
-        if own := self.own_tradeoff(mechanism):
+        own = self.own_tradeoff(mechanism)
+        if own is not None:
             return own
-        few, many = (
-            np.geomspace(least, FEW_BELOW, PAIRS // 2),
-            np.linspace(FEW_BELOW, MAX_DELTA, PAIRS // 2),
-        )
-        curve = self.profile(mechanism, np.unique(np.concatenate([few, many])))
-        promised = bool(np.isfinite(curve.epsilon).any())
-        return TradeoffCurve(
-            Pairs(curve.epsilon, curve.delta) if promised else None, None, curve.kind, curve.note
-        )
+        small = np.geomspace(least, FEW_BELOW, PAIRS // 2)
+        large = np.linspace(FEW_BELOW, MAX_DELTA, PAIRS // 2)
+        curve = self.profile(mechanism, np.unique(np.concatenate([small, large])))
+        if not np.isfinite(curve.epsilon).any():
+            return TradeoffCurve(None, None, curve.kind, curve.note)
+        return TradeoffCurve(Pairs(curve.epsilon, curve.delta), None, curve.kind, curve.note)
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve | None:
         """A trade-off function that says more than the privacy profile; None by default."""
         return None
 
     def hopeless(self, mechanism: Mechanism) -> bool:
-        """True if it is known without counting that there is no number; a search then skips the
-        mechanism.
-        """
+        """True if it is known without counting that there is no number."""
         return False
 
     def _answered(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
@@ -168,22 +162,20 @@ class AdditiveAccountant(Accountant):
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         # The only place where counts multiply costs; 0 uses of an infinite cost cost 0.
-        compositions = mechanism.compositions(steps)  # (n, L)
+        uses = mechanism.compositions(steps)  # (n, L)
         costs = np.stack([self.cost(r.q, r.sigma) for r in mechanism.releases])  # (L, K)
-        finite = np.where(np.isfinite(costs), costs, 0.0)
-        total = compositions.astype(np.float64) @ finite  # (n, K)
-        endless = (compositions > 0).astype(np.float64) @ (~np.isfinite(costs)).astype(
-            np.float64
-        ) > 0
-        total[endless] = np.inf
+        finite = np.isfinite(costs)
+        total = uses.astype(np.float64) @ np.where(finite, costs, 0.0)  # (n, K)
+        endless_uses = (uses > 0).astype(np.float64) @ (~finite).astype(np.float64)  # (n, K)
+        total[endless_uses > 0] = np.inf
         epsilon = np.where(steps == 0, 0.0, np.maximum(self.epsilon(total, delta), 0.0))
-        note = "" if np.all(np.isfinite(costs)) else self._reason(mechanism)
+        note = ""
+        if not np.all(finite):
+            note = self._reason(mechanism)
         return Curve(steps, delta, epsilon, None, self.kind, note)
 
     def _reason(self, mechanism: Mechanism) -> str:
-        return self.without_cost.format(
-            sigma=f"{min(release.sigma for release in mechanism.releases):g}"
-        )
+        return self.without_cost.format(sigma=f"{mechanism.least_sigma:g}")
 
 
 def checked_steps(steps: ArrayLike, most: int) -> IntArray:
@@ -192,11 +184,8 @@ def checked_steps(steps: ArrayLike, most: int) -> IntArray:
     Errors: ValueError unless they are whole, from 0 to `most`, and do not decrease.
     """
     given = np.atleast_1d(np.asarray(steps))
-    if (
-        given.ndim != 1
-        or given.size == 0
-        or not np.array_equal(given, np.floor(given.astype(np.float64)))
-    ):
+    in_one_dimension = given.ndim == 1 and given.size > 0
+    if not in_one_dimension or np.any(given != np.floor(given.astype(np.float64))):
         raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")
     horizons = given.astype(np.int64)
     check.whole(0, most, steps=int(horizons.min()))

@@ -1,12 +1,12 @@
 """Gaussian differential privacy by the central limit theorem."""
 
 import math
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
 from dpcore.privacy import gaussian
-from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, TradeoffCurve, words_of
+from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, TradeoffCurve
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.tradeoff import Gaussian
 
@@ -15,23 +15,40 @@ MAX_EXPONENT = 600.0  # e^600 times 1e9 steps is still a float
 
 @final
 class Gdp(AdditiveAccountant):
-    """Epsilon of a mu-GDP mechanism with mu^2 = sum of q^2 (e^(1/sigma^2) - 1), the limit of many
-    steps.
+    """Epsilon of a mu-GDP mechanism with mu^2 = sum of q^2 (e^(1/sigma^2) - 1).
+
+    This is the limit of many steps.
 
     >>> from dpcore.privacy.mechanism import Mechanism
     >>> Gdp().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(3)
     array([0.942])
     """
 
-    name, title, source, spellings, note, caveat = words_of("gdp")
-    kind: ClassVar[Kind] = Kind.APPROXIMATE
+    name = "gdp"
+    title = "Gaussian DP (CLT)"
+    source = (
+        "Bu, Dong, Long and Su 2020, Deep learning with Gaussian differential privacy, arXiv"
+        " 1911.11607, equation (3.1); Dong, Roth and Su 2019, arXiv 1905.02383, Corollary 5.4"
+    )
+    spellings = r"(?-i:\bGDP\b|\bCLT\b)|\bcentral limit theorem\b"
+    note = (
+        "Gaussian DP lets the central limit theorem (CLT) stand in for the sum of many steps; it"
+        " is an approximation and tends to err low when sigma is small or the steps are few."
+    )
+    caveat = (
+        "An approximation, not a bound: it treats many steps as one Gaussian, and can promise more"
+        " privacy than there is. It is worst for few steps, small sigma and small delta."
+    )
+    kind = Kind.APPROXIMATE
 
-    without_cost: ClassVar[str] = "e^(1/sigma^2) is too large for a float at sigma={sigma}."
+    without_cost = "e^(1/sigma^2) is too large for a float at sigma={sigma}."
 
     def cost(self, q: float, sigma: float) -> FloatArray:
         """mu^2 of one use, (1,)."""
         exponent = 1 / sigma**2
-        return np.array([q * q * math.expm1(exponent) if exponent < MAX_EXPONENT else math.inf])
+        if exponent >= MAX_EXPONENT:
+            return np.array([math.inf])
+        return np.array([q * q * math.expm1(exponent)])
 
     def epsilon(self, total: FloatArray, delta: FloatArray) -> FloatArray:
         """Epsilon of a mu-GDP mechanism."""
@@ -54,9 +71,6 @@ def mu_of(mechanism: Mechanism) -> float:
     >>> round(mu_of(Mechanism.constant(0.01, 4.0, 10_000)), 4)
     0.254
     """
-    return math.sqrt(
-        sum(
-            release.count * float(Gdp().cost(release.q, release.sigma)[0])
-            for release in mechanism.releases
-        )
-    )
+    accountant = Gdp()
+    squares = [r.count * float(accountant.cost(r.q, r.sigma)[0]) for r in mechanism.releases]
+    return math.sqrt(sum(squares))

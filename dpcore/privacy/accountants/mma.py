@@ -6,12 +6,12 @@ the third, and the elimination ignores the range of lambda. So the number is a c
 """
 
 import math
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
 from dpcore import check
-from dpcore.privacy.accountants.base import Accountant, Curve, Kind, words_of
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 NEWTON_STEPS = 200  # never reached: one step needs a few dozen, many steps a handful
@@ -19,29 +19,46 @@ NEWTON_STEPS = 200  # never reached: one step needs a few dozen, many steps a ha
 
 @final
 class Mma(Accountant):
-    """epsilon = 2 ln(1/delta) / lambda, where sum over uses of ln(1 + q^2 lambda^2 / sigma^2) =
-    ln(1/delta).
+    """epsilon = 2 ln(1/delta) / lambda, at the lambda where the costs of all uses are ln(1/delta).
+
+    The cost of one use is ln(1 + q^2 lambda^2 / sigma^2).
 
     >>> Mma().curve(Mechanism.constant(0.01, 2.0, 40_000), 40_000, 1e-5).epsilon.round(3)
     array([6.786])
     """
 
-    name, title, source, spellings, note, caveat = words_of("mma")
-    kind: ClassVar[Kind] = Kind.CLAIMED
+    name = "mma"
+    title = "Modified moments accountant"
+    source = (
+        "Perturbed iterative gradient descent optimization (PIGDO, 2022), Theorem 3; it modifies"
+        " the moments accountant of Abadi et al. 2016, arXiv 1607.00133"
+    )
+    spellings = r"(?-i:\bMMA\b)|\bmodified moments accountant\b"
+    note = (
+        "The modified moments accountant replaces each step's moment by a simpler formula whose"
+        " proof drops terms, so it can fall below the truth."
+    )
+    caveat = (
+        "A published formula whose proof does not hold. Even under all its stated conditions it"
+        " can promise more privacy than there is; elsewhere it is looser than the method that it"
+        " modifies."
+    )
+    kind = Kind.CLAIMED
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         orders = _orders(mechanism, steps, delta)
         epsilon = np.where(steps == 0, 0.0, -2 * np.log(delta) / orders)
-        failing = (
-            failing_conditions(mechanism, int(steps[-1]), float(delta[-1])) if steps[-1] else ()
-        )
-        note = f"Outside its stated conditions: {'; '.join(failing)}." if failing else ""
+        last = int(steps[-1])
+        note = ""
+        if last > 0:
+            failing = failing_conditions(mechanism, last, float(delta[-1]))
+            if failing:
+                note = f"Outside its stated conditions: {'; '.join(failing)}."
         return Curve(steps, delta, epsilon, None, self.kind, note)
 
 
 def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[str, ...]:
-    """The conditions of Theorem 3 that the first `steps` steps break, each with the values that
-    break it.
+    """The conditions of Theorem 3 that the first `steps` steps break, each with its values.
 
     They are sigma >= 1; q < 1/sigma; lambda <= 1/(10 q^2); epsilon > 0.002 T / lambda, at the
     theorem's lambda.
@@ -54,18 +71,23 @@ def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[
     horizon = np.array([steps])
     counts = mechanism.compositions(horizon)[0]
     used = [release for release, count in zip(mechanism.releases, counts, strict=True) if count]
+    sigma = min(release.sigma for release in used)
+    q = max(release.q for release in used)
+    q_sigma = max(release.q * release.sigma for release in used)
     order = float(_orders(mechanism, horizon, np.array([delta]))[0])
+    cap = 0.1 / q**2
     epsilon = -2 * math.log(delta) / order
-    sigma, q = min(release.sigma for release in used), max(release.q for release in used)
-    reach = max(release.q * release.sigma for release in used)
-    cap, floor = 0.1 / q**2, 0.002 * steps / order
-    stated = (
-        (sigma >= 1, f"sigma >= 1 (here {sigma:.3g})"),
-        (reach < 1, f"q < 1/sigma (here q sigma = {reach:.3g})"),
-        (order <= cap, f"lambda <= 1/(10 q^2) (here {order:.3g} > {cap:.3g})"),
-        (epsilon > floor, f"epsilon > 0.002 T/lambda (here {epsilon:.3g} <= {floor:.3g})"),
-    )
-    return tuple(text for holds, text in stated if not holds)
+    floor = 0.002 * steps / order
+    failing = []
+    if not sigma >= 1:
+        failing.append(f"sigma >= 1 (here {sigma:.3g})")
+    if not q_sigma < 1:
+        failing.append(f"q < 1/sigma (here q sigma = {q_sigma:.3g})")
+    if not order <= cap:
+        failing.append(f"lambda <= 1/(10 q^2) (here {order:.3g} > {cap:.3g})")
+    if not epsilon > floor:
+        failing.append(f"epsilon > 0.002 T/lambda (here {epsilon:.3g} <= {floor:.3g})")
+    return tuple(failing)
 
 
 def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatArray:
@@ -73,19 +95,18 @@ def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatAr
     # Newton on v = lambda^2, in which the sum is concave. It starts left of the root, at v =
     # ln(1/delta) / (sum of q^2/sigma^2), and rises towards it. So epsilon is never below the
     # formula's exact value.
-    compositions = mechanism.compositions(steps).astype(np.float64)  # (n, L)
+    uses = mechanism.compositions(steps).astype(np.float64)  # (n, L)
     squares = np.array([(r.q / r.sigma) ** 2 for r in mechanism.releases])  # (L,)
-    target = -np.log(delta)
-    rate = np.where(steps == 0, 1.0, compositions @ squares)
-    v = target / rate
+    target = -np.log(delta)  # (n,)
+    nothing = steps == 0
+    v = target / np.where(nothing, 1.0, uses @ squares)
     for _ in range(NEWTON_STEPS):
         scaled = squares * v[:, None]  # (n, L)
-        gap = target - np.einsum("nl,nl->n", compositions, np.log1p(scaled))
-        slope = np.where(
-            steps == 0, 1.0, np.einsum("nl,nl->n", compositions, squares / (1 + scaled))
-        )
-        step = np.where(steps == 0, 0.0, np.maximum(gap, 0.0) / slope)
+        gap = target - np.einsum("nl,nl->n", uses, np.log1p(scaled))
+        slope = np.einsum("nl,nl->n", uses, squares / (1 + scaled))
+        rise = np.maximum(gap, 0.0) / np.where(nothing, 1.0, slope)
+        step = np.where(nothing, 0.0, rise)
         v = v + step
         if np.all(step <= 1e-14 * v):
             break
-    return np.where(steps == 0, 1.0, np.sqrt(v))
+    return np.where(nothing, 1.0, np.sqrt(v))

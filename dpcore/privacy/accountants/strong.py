@@ -1,40 +1,55 @@
 """Advanced ("strong") composition of amplified Gaussian steps."""
 
 import math
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
-from dpcore.privacy.accountants.base import Accountant, Curve, Kind, words_of
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.accountants.naive import per_use
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 
 @final
 class Strong(Accountant):
-    """Heterogeneous composition of amplified steps (epsilon, delta); the steps and the composition
-    get half of delta.
+    """Heterogeneous composition of amplified steps (epsilon, delta).
+
+    Half of delta is for the steps, half for the composition.
 
     >>> Strong().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(1)
     array([14.3])
     """
 
-    name, title, source, spellings, note, caveat = words_of("strong")
-    kind: ClassVar[Kind] = Kind.UPPER
+    name = "strong"
+    title = "Advanced composition"
+    source = (
+        "Kairouz, Oh and Viswanath 2015, The composition theorem for differential privacy, arXiv"
+        " 1311.0776, Theorem 3.5; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647,"
+        " Theorem 8"
+    )
+    spellings = r"\b(?:strong|advanced) composition\b"
+    note = "Advanced composition keeps only an (epsilon, delta) per step."
+    caveat = (
+        "Sound, but loose: it sees each step only as one pair (epsilon, delta) and forgets the"
+        " rest of the noise's shape. The curve often printed for it takes q times epsilon for a"
+        " sampled step, which is not a bound."
+    )
+    kind = Kind.UPPER
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
-        compositions = mechanism.compositions(steps).astype(np.float64)
-        each = per_use(mechanism, delta / (2 * np.maximum(steps, 1)))  # (n, L)
-        epsilon = composed(each, compositions, delta / 2)
+        half = delta / 2
+        compositions = mechanism.compositions(steps).astype(np.float64)  # (n, L)
+        each = per_use(mechanism, half / np.maximum(steps, 1))  # (n, L)
+        epsilon = composed(each, compositions, half)
         return Curve(steps, delta, epsilon, None, self.kind)
 
 
 def composed(each: FloatArray, compositions: FloatArray, slack: FloatArray) -> FloatArray:
-    """Epsilon of `compositions` (n, L) of `each` (n, L) epsilon, at an extra delta of `slack` (n,)
-    -> (n,).
+    """Epsilon (n,) of `compositions` (n, L) uses of `each` (n, L) epsilon.
 
-    It is the minimum of sum e and of sum e tanh(e/2) + sqrt(2 S ln(.)), where S = sum e^2 and the
-    logarithm is of 1/slack or of e + sqrt(S)/slack. Source: arXiv 1311.0776, Theorem 3.5.
+    The composition costs an extra delta of `slack` (n,). Epsilon is the minimum of sum e and of sum
+    e tanh(e/2) + sqrt(2 S ln(.)), where S = sum e^2 and the logarithm is of 1/slack or of e +
+    sqrt(S)/slack. Source: arXiv 1311.0776, Theorem 3.5.
     """
     plain = np.einsum("nl,nl->n", compositions, each)
     drift = np.einsum("nl,nl->n", compositions, each * np.tanh(each / 2))

@@ -1,6 +1,4 @@
-"""A search for the last value of one argument within a budget, which measures both ends of its
-bracket.
-"""
+"""A search for the last value of one argument within a budget; both ends are measured."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,8 +17,9 @@ SCAN = 96  # points of a scan for a cost that falls and rises again
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of one argument; x is ln value if the cost rises with the value, and -ln value if it
-    falls.
+    """A range of one argument, in which the cost rises with x.
+
+    x is ln value if the cost rises with the value, and -ln value if it falls.
     """
 
     low: float
@@ -31,27 +30,35 @@ class Axis:
     @property
     def ends(self) -> tuple[float, float]:
         """The cheapest and the dearest x."""
-        ends = self.place(self.low), self.place(self.high)
-        return min(ends), max(ends)
+        if self.rising:
+            return self.place(self.low), self.place(self.high)
+        return self.place(self.high), self.place(self.low)
 
     def place(self, value: float) -> float:
         """The x of a value."""
         return log(value) if self.rising else -log(value)
 
     def value(self, x: float) -> float:
-        """The value nearest to an x, rounded to a whole number or to six digits, within the range."""
+        """The value nearest to an x within the range, a whole number or one of six digits."""
         exact = exp(x if self.rising else -x)
-        near = floor(exact + 0.5) if self.whole else float(f"{exact:.{DIGITS}g}")
+        near = float(f"{exact:.{DIGITS}g}")
+        if self.whole:
+            near = floor(exact + 0.5)
         return min(max(near, self.low), self.high)
 
     def between(self, inside: float, outside: float, x: float) -> float | None:
         """A value at x, or next to it, strictly between two values; None if there is none."""
-        low, high = min(inside, outside), max(inside, outside)
+        low = min(inside, outside)
+        high = max(inside, outside)
         if self.whole:
-            return min(max(self.value(x), low + 1), high - 1) if high - low > 1 else None
-        for candidate in (x, (self.place(low) + self.place(high)) / 2):
-            if low < self.value(candidate) < high:
-                return self.value(candidate)
+            if high - low <= 1:
+                return None
+            return min(max(self.value(x), low + 1), high - 1)
+        middle = (self.place(low) + self.place(high)) / 2
+        for candidate in (x, middle):
+            value = self.value(candidate)
+            if low < value < high:
+                return value
         return None
 
 
@@ -72,7 +79,9 @@ class Bracket(NamedTuple):
     @property
     def slope(self) -> float:
         """d ln cost / dx across it; 1 if unknown."""
-        return 1.0 if self.outside is None else _slope(self.inside, self.outside, 1.0)
+        if self.outside is None:
+            return 1.0
+        return _slope(self.inside, self.outside, 1.0)
 
 
 def bracket(
@@ -89,7 +98,8 @@ def bracket(
     >>> found.inside.value, found.outside.value
     (7, 8)
     """
-    inside = outside = None
+    inside: Point | None = None
+    outside: Point | None = None
     before: Point | None = None
     value: float | None = axis.value(axis.place(start))
     for count in range(MAX_POINTS):
@@ -107,7 +117,7 @@ def bracket(
         crossing = -inf if point.cost else inf
         if 0 < point.cost < inf:
             crossing = point.x + log(budget / point.cost) / slope
-        value = _next(axis, Bracket(inside, outside), crossing, (slope, count))
+        value = _next(axis, Bracket(inside, outside), crossing, slope, count)
         before = point
     else:
         raise RuntimeError(
@@ -132,67 +142,71 @@ def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float 
         fitting = [i for i, each in enumerate(costs) if each <= budget]
         if fitting:
             return axis.value(xs[fitting[-1]])
-        least = min(range(SCAN + 1), key=costs.__getitem__)
-        first, last = xs[max(least - 1, 0)], xs[min(least + 1, SCAN)]
+        least = costs.index(min(costs))
+        first = xs[max(least - 1, 0)]
+        last = xs[min(least + 1, SCAN)]
     return None
 
 
 def _slope(before: Point | None, point: Point, known: float) -> float:
-    """d ln cost / dx between two points; `known` if they do not tell."""
-    if (
-        before is None
-        or before.x == point.x
-        or not (0 < before.cost < inf and 0 < point.cost < inf)
-    ):
+    """d ln cost / dx between two points; `known` if they do not show it."""
+    if before is None or before.x == point.x:
+        return known
+    both_finite = 0 < before.cost < inf and 0 < point.cost < inf
+    if not both_finite:
         return known
     found = log(point.cost / before.cost) / (point.x - before.x)
-    return min(max(found, 0.02), 200.0) if found > 0 else known
+    if not found > 0:
+        return known
+    return min(max(found, 0.02), 200.0)
 
 
 def _settled(axis: Axis, inside: Point | None, outside: Point | None, budget: float) -> bool:
     """True if the answer is good enough, or the range has no better one."""
     first, last = axis.ends
-    if inside is None or outside is None:
-        end = axis.value(first) if inside is None else axis.value(last)
-        point = outside if inside is None else inside
-        return point is not None and point.value == end
-    return not axis.whole and outside.x - inside.x <= NARROW and inside.cost >= NEAR * budget
+    if inside is None:
+        return outside is not None and outside.value == axis.value(first)
+    if outside is None:
+        return inside.value == axis.value(last)
+    narrow = outside.x - inside.x <= NARROW
+    near = inside.cost >= NEAR * budget
+    return not axis.whole and narrow and near
 
 
-def _next(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int]) -> float | None:
-    """The value to measure next; None if the bracket has none between its ends."""
+def _next(axis: Axis, found: Bracket, crossing: float, slope: float, count: int) -> float | None:
+    """The value to measure next, at the round `count`; None if there is none inside the bracket."""
     inside, outside = found
-    slope, count = state
     offset = max(OFFSET / max(slope, 1.0), FINEST)
-    if inside is None or outside is None:
-        return _onward(axis, found, crossing, (offset, count))
-    if (count >= PATIENCE and count % 3 == 0) or not inside.x < crossing < outside.x:
+    nearest = 2 * offset * 4.0**count
+    farthest = 2.0 ** (count / 2)
+    if outside is None:
+        assert inside is not None
+        return _dearer(axis, inside, min(max(crossing + offset - inside.x, nearest), farthest))
+    if inside is None:
+        return _cheaper(axis, outside, min(max(outside.x - crossing + offset, nearest), farthest))
+    halve = count >= PATIENCE and count % 3 == 0
+    if halve or not inside.x < crossing < outside.x:
         x = (inside.x + outside.x) / 2
     elif axis.whole:
         x = crossing
+    elif crossing - inside.x <= 1.5 * offset:
+        x = crossing + offset
     else:
-        x = crossing + offset if crossing - inside.x <= 1.5 * offset else crossing - offset
+        x = crossing - offset
     return axis.between(inside.value, outside.value, x)
 
 
-def _onward(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int]) -> float:
-    """The value to measure next for the other end of the bracket, near the predicted crossing but
-    not too far off.
-    """
-    offset, count = state
-    first, last = axis.ends
-    nearest, farthest, one = 2 * offset * 4.0**count, 2.0 ** (count / 2), float(axis.whole)
-    if found.inside is not None:
-        x = found.inside.x + min(max(crossing + offset - found.inside.x, nearest), farthest)
-        return (
-            max(axis.value(min(x, last)), found.inside.value + one)
-            if axis.rising
-            else axis.value(min(x, last))
-        )
-    assert found.outside is not None
-    x = found.outside.x - min(max(found.outside.x - crossing + offset, nearest), farthest)
-    return (
-        min(axis.value(max(x, first)), found.outside.value - one)
-        if axis.rising
-        else axis.value(max(x, first))
-    )
+def _dearer(axis: Axis, inside: Point, distance: float) -> float:
+    """The value at this distance beyond a point within the budget, and for whole ones another."""
+    value = axis.value(min(inside.x + distance, axis.ends[1]))
+    if not axis.rising:
+        return value
+    return max(value, inside.value + float(axis.whole))
+
+
+def _cheaper(axis: Axis, outside: Point, distance: float) -> float:
+    """The value at this distance before a point beyond the budget, and for whole ones another."""
+    value = axis.value(max(outside.x - distance, axis.ends[0]))
+    if not axis.rising:
+        return value
+    return min(value, outside.value - float(axis.whole))

@@ -14,7 +14,7 @@ from typing import Any
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.privacy.calibration.budget_search import Axis, Bracket, bracket, scanned
+from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward
@@ -33,12 +33,6 @@ NEEDED = {  # unknown -> what must be given
     "batch": ("sigma", "steps", "examples"),
 }
 SOLVABLE = tuple(NEEDED)
-CHECKS: dict[str, Callable[[Any], None]] = {
-    "q": lambda q: check.in_range(0, 1, ends="(]", q=q),
-    "sigma": lambda sigma: check.positive(sigma=sigma),
-    "steps": lambda steps: check.whole(1, MAX_STEPS, steps=steps),
-    "examples": lambda examples: check.whole(1, examples=examples),
-}
 AXES = {  # ranges of the answers; a batch has at most all examples
     "sigma": Axis(*SIGMAS, rising=False),
     "steps": Axis(1, MAX_SOLVED_STEPS, whole=True),
@@ -102,35 +96,46 @@ class Search:
         return self.readings[value].value
 
     def _silence(self, value: float) -> float:
-        """Infinite if there is no mechanism, or none for which the accountant may have a number;
-        otherwise 0.
-        """
+        """Infinite if there is no mechanism or it is hopeless for the accountant, else 0."""
         try:
-            return inf if ACCOUNTANTS[self.accountant].hopeless(self.mechanism(value)) else 0.0
+            mechanism = self.mechanism(value)
         except ValueError:
             return inf
+        return inf if ACCOUNTANTS[self.accountant].hopeless(mechanism) else 0.0
 
     def found(self) -> Bracket:
         """The last value within the budget and the first beyond it."""
         axis = self.axis
         last, silent = bracket(axis, self._silence, 1.0, axis.value(axis.ends[1]))
         if last and silent:  # there is nothing to count beyond
-            axis = replace(axis, **{"high" if axis.rising else "low": last.value})
-        start, slope = (axis.low * axis.high) ** 0.5, 1.0
-        if self.accountant != GUESS:
-            guess = Search(self.solved, axis, self.mechanism, self.target, GUESS).found()
-            nearest = guess.inside or guess.outside
-            start, slope = nearest.value if nearest else start, guess.slope
+            axis = _ending_at(axis, last.value)
+        start, slope = self._first_look(axis)
         found = bracket(axis, self.cost, self.target.size, start, slope)
         if silent and found.outside is None:
             found = Bracket(found.inside, silent._replace(cost=self.cost(silent.value)))
-        if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
+        certified = ACCOUNTANTS[self.accountant].kind is Kind.CERTIFIED
+        if found.inside is None and not certified:
             # Some formulas also need a sigma that is not too large.
             again = scanned(self.axis, self.cost, self.target.size)
-            found = (
-                found if again is None else bracket(self.axis, self.cost, self.target.size, again)
-            )
+            if again is not None:
+                found = bracket(self.axis, self.cost, self.target.size, again)
         return found
+
+    def _first_look(self, axis: Axis) -> tuple[float, float]:
+        """The first value to measure, and the slope there, from the answer by GUESS."""
+        middle = (axis.low * axis.high) ** 0.5
+        if self.accountant == GUESS:
+            return middle, 1.0
+        guess = Search(self.solved, axis, self.mechanism, self.target, GUESS).found()
+        nearest = guess.inside or guess.outside
+        return (nearest.value if nearest else middle), guess.slope
+
+
+def _ending_at(axis: Axis, dearest: float) -> Axis:
+    """The axis up to its dearest value."""
+    if axis.rising:
+        return replace(axis, high=dearest)
+    return replace(axis, low=dearest)
 
 
 def _answered(search: Search, examples: int | None, steps: int | None) -> Answer:
@@ -143,18 +148,23 @@ def _answered(search: Search, examples: int | None, steps: int | None) -> Answer
     if inside is None:
         assert outside is not None
         raise ValueError(_refusal(search, outside.value, steps))
-    mechanism, reading = search.mechanism(inside.value), search.readings[inside.value]
-    notes = [reading.note, _end(search, inside.value, outside and outside.value)]
+    mechanism = search.mechanism(inside.value)
+    reading = search.readings[inside.value]
+    value = int(inside.value) if search.axis.whole else inside.value
+    beyond = None
+    if outside is not None and isfinite(outside.cost):
+        beyond = outside.value
+    notes = [reading.note, _end(search, inside.value, outside)]
     notes += warnings(search.target, mechanism, examples)
     return Answer(
         search.solved,
-        int(inside.value) if search.axis.whole else inside.value,
+        value,
         search.target,
         reading,
-        outside.value if outside and isfinite(outside.cost) else None,
+        beyond,
         search.accountant,
         mechanism,
-        tuple(note for note in notes if note),
+        notes=tuple(note for note in notes if note),
     )
 
 
@@ -165,46 +175,49 @@ def warnings(target: Target, mechanism: Mechanism, examples: int | None) -> list
     '150 steps are 1.5 epochs, not a whole number; 1 epoch would be 100 steps.'
     """
     notes = []
-    if isinstance(target, EpsilonTarget) and (warning := delta_warning(target.delta, examples)):
-        notes.append(warning)
-    if isinstance(target, EpsilonTarget) and target.runs:
-        notes.append(target.runs.condition)
-    q, steps = mechanism.releases[0].q, mechanism.steps
+    if isinstance(target, EpsilonTarget):
+        warning = delta_warning(target.delta, examples)
+        if warning:
+            notes.append(warning)
+        if target.runs is not None:
+            notes.append(target.runs.condition)
+    q = mechanism.releases[0].q
+    steps = mechanism.steps
     epochs = steps * q
     if abs(epochs - round(epochs)) > q * (1 - 1e-9):  # by a step or more
         whole = floor(epochs)
-        instead = f"; {epochs_of(whole, 6)} would be {round(whole / q)} steps" if whole else ""
-        notes.append(f"{steps} steps are {epochs_of(epochs, 6)}, not a whole number{instead}.")
+        text = f"{steps} steps are {epochs_of(epochs, 6)}, not a whole number"
+        if whole > 0:
+            text += f"; {epochs_of(whole, 6)} would be {round(whole / q)} steps"
+        notes.append(f"{text}.")
     return notes
 
 
-def _end(search: Search, inside: float, outside: float | None) -> str:
+def _end(search: Search, inside: float, outside: Point | None) -> str:
     """The reason why the search ended, if the budget is not the reason."""
     if outside is None:
         return f"Even {search.solved}={inside:g}, the end of the range, keeps {search.target}."
-    past = search.readings[outside]
-    return (
-        f"Past {search.solved}={inside:g} there is no number: {past.note}"
-        if isinf(past.value)
-        else ""
-    )
+    past = search.readings[outside.value]
+    if isinf(past.value):
+        return f"Past {search.solved}={inside:g} there is no number: {past.note}"
+    return ""
 
 
 def _refusal(search: Search, cheapest: float, steps: int | None) -> str:
     """The sentence for a target out of reach, with the way out."""
-    reading, word = search.readings[cheapest], search.target.word
+    reading = search.readings[cheapest]
+    word = search.target.word
     none = f"The accountant {search.accountant} has no number: {reading.note}"
-    if isinf(reading.value) and search.solved != "sigma":
+    infinite = isinf(reading.value)
+    if infinite and search.solved != "sigma":
         return f"{none} {_louder(search, cheapest)}".strip()
     cost = f"{word}={nearest(reading.value)}"
-    sentence = (
-        f"{REFUSALS[search.solved].format(cost=cost, target=search.target, steps=steps)} raise"
-        f" {word}."
-    )
-    silent = isinf(reading.value) or (
-        reading.note and reading.kind not in (Kind.CLAIMED, Kind.CERTIFIED)
-    )
-    return f"{sentence} {none}" if silent else sentence
+    refusal = REFUSALS[search.solved].format(cost=cost, target=search.target, steps=steps)
+    sentence = f"{refusal} raise {word}."
+    note_says_why = reading.note and reading.kind not in (Kind.CLAIMED, Kind.CERTIFIED)
+    if infinite or note_says_why:
+        return f"{sentence} {none}"
+    return sentence
 
 
 def _louder(search: Search, value: float) -> str:
@@ -213,10 +226,8 @@ def _louder(search: Search, value: float) -> str:
         releases = search.mechanism(value).releases
     except ValueError:  # a schedule that ends earlier
         return ""
-    louder = Mechanism(
-        tuple(replace(release, sigma=max(release.sigma, 1.0)) for release in releases)
-    )
-    found = search.target.spent_by(ACCOUNTANTS[search.accountant], louder)
+    louder = [replace(release, sigma=max(release.sigma, 1.0)) for release in releases]
+    found = search.target.spent_by(ACCOUNTANTS[search.accountant], Mechanism(tuple(louder)))
     return "" if isinf(found.value) else "Raise sigma."
 
 
@@ -231,25 +242,21 @@ def solve(
     accountant: str = CERTIFIED,
     recipe: Recipe = CONSTANT,
 ) -> Answer:
-    """Find the last value of the quantity `solved` that keeps the target; a value given for it is
-    ignored.
+    """Find the last value of the quantity `solved` that keeps the target.
 
-    It is the smallest (first) sigma from 0.01 to 1000, the most steps up to 10^7, the largest
-    sampling rate q, or the largest whole expected batch q n of n `examples`. In the other cases
-    `examples` only serve to warn of delta >= 1/n. Sigma and q have six digits. The epochs of a
-    schedule without `level_steps` change with q. **Guarantees:** the answer's cost was measured and
-    is at most the target. One more step, or one more example in a batch, was measured and
-    overshoots. So does a sigma or q at most 0.1 % farther, and the answer's cost is at least 0.999
-    of the target, unless the cost jumps there. Errors: ValueError for bad input, a missing value of
-    `NEEDED`, or a target out of reach.
+    A value given for it is ignored. It is the smallest (first) sigma from 0.01 to 1000, the most
+    steps up to 10^7, the largest sampling rate q, or the largest whole expected batch q n of n
+    `examples`. In the other cases `examples` only serve to warn of delta >= 1/n. Sigma and q have
+    six digits. The epochs of a schedule without `level_steps` change with q. **Guarantees:** the
+    answer's cost was measured and is at most the target. One more step, or one more example in a
+    batch, was measured and overshoots. So does a sigma or q at most 0.1 % farther, and the answer's
+    cost is at least 0.999 of the target, unless the cost jumps there. Errors: ValueError for bad
+    input, a missing value of `NEEDED`, or a target out of reach.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
     >>> answer = solve("sigma", EpsilonTarget(3.0, 1e-5), q=0.01, steps=10_000)
     >>> round(answer.value, 2), answer.reading.value <= 3, str(answer.reading.kind)
     (1.57, True, 'certified')
-    >>> known = {"sigma": 4.0, "steps": 10_000, "examples": 60_000, "accountant": "rdp"}
-    >>> [solve(what, EpsilonTarget(1.0, 1e-5), **known).value for what in ("q", "batch")]
-    [0.00968163, 581]
     >>> solve("steps", EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, steps=0, accountant="rdp").value
     9375
     """
@@ -259,24 +266,42 @@ def solve(
         if given[name] is None:
             raise ValueError(f"Give {name} to solve {solved}.")
     for name in NEEDED[solved]:
-        CHECKS[name](given[name])
+        _checked(name, given[name])
     check.one_of(ACCOUNTANTS, accountant=accountant)
-    axis = AXES[solved] if solved in AXES else Axis(1, given["examples"], whole=True)
+    axis = Axis(1, given["examples"], whole=True) if solved == "batch" else AXES[solved]
 
     def mechanism(value: float) -> Mechanism:
         """The mechanism at a value of the unknown."""
-        asked: dict[str, Any] = given | {solved: int(value) if axis.whole else value}
-        rate = asked["batch"] / asked["examples"] if solved == "batch" else asked["q"]
-        return recipe.mechanism(rate, asked["sigma"], asked["steps"])
+        known = dict(given)
+        if solved == "batch":
+            known["q"] = int(value) / known["examples"]
+        elif solved == "steps":
+            known["steps"] = int(value)
+        else:
+            known[solved] = value
+        return recipe.mechanism(known["q"], known["sigma"], known["steps"])
 
     return _answered(Search(solved, axis, mechanism, target, accountant), examples, steps)
+
+
+def _checked(name: str, value: Any) -> None:
+    """Raise ValueError for a given value out of its range."""
+    if name == "q":
+        check.in_range(0, 1, ends="(]", q=value)
+    elif name == "sigma":
+        check.positive(sigma=value)
+    elif name == "steps":
+        check.whole(1, MAX_STEPS, steps=value)
+    else:
+        check.whole(1, examples=value)
 
 
 def verdict_on(answer: Answer) -> Verdict:
     """Judge the number of an answer by the certified accountant on the same mechanism.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
-    >>> verdict_on(solve("sigma", EpsilonTarget(2.0, 1e-5), q=0.01, steps=10_000, accountant="gdp")).worth.value
+    >>> target = EpsilonTarget(2.0, 1e-5)
+    >>> verdict_on(solve("sigma", target, q=0.01, steps=10_000, accountant="gdp")).worth.value
     'claims_less'
     """
     band = answer.reading
@@ -295,13 +320,12 @@ def same_epsilon(
     accountants: tuple[str, ...] = ("gdp", CERTIFIED),
     recipe: Recipe = CONSTANT,
 ) -> tuple[Reading, list[Answer]]:
-    """The promise of `promised_by` at `sigma`, and the (first) sigma at which each of `accountants`
-    still makes it.
+    """The promise of `promised_by` at `sigma`, and the (first) sigma of others that still make it.
 
-    Source: Bu, Dong, Long and Su 2020, arXiv 1911.11607, equations (3.3) and (3.4), which set
-    delta(epsilon) of the central limit equal to that of the moments accountant. The promise is kept
-    only if the answering accountant is a bound, which the central limit is not. Errors: ValueError
-    for bad input, or no finite promise.
+    Each of `accountants` gives its own answer. Source: Bu, Dong, Long and Su 2020, arXiv
+    1911.11607, equations (3.3) and (3.4), which set delta(epsilon) of the central limit equal to
+    that of the moments accountant. The promise is kept only if the answering accountant is a bound,
+    which the central limit is not. Errors: ValueError for bad input, or no finite promise.
 
     >>> promise, answers = same_epsilon(256 / 60000, 1.3, 4687, 1e-5)
     >>> [(answer.accountant, round(answer.value, 2)) for answer in answers]
@@ -317,5 +341,9 @@ def same_epsilon(
             f"Expected promised_by={promised_by!r} to promise an epsilon above 0; it gives"
             f" {epsilon:g}."
         )
-    target, known = EpsilonTarget(epsilon, delta), {"q": q, "steps": steps, "recipe": recipe}
-    return promise, [solve("sigma", target, accountant=each, **known) for each in accountants]
+    target = EpsilonTarget(epsilon, delta)
+    answers = [
+        solve("sigma", target, q=q, steps=steps, accountant=each, recipe=recipe)
+        for each in accountants
+    ]
+    return promise, answers

@@ -39,8 +39,7 @@ class Risks(NamedTuple):
 
 
 def risks_of(band: Band, delta: float) -> Risks:
-    """The numbers of a certified band between proven bounds, without attacks that have an error
-    below delta.
+    """The numbers of a certified band, without attacks that have an error below delta.
 
     >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
     >>> from dpcore.privacy.mechanism import Mechanism
@@ -50,21 +49,20 @@ def risks_of(band: Band, delta: float) -> Risks:
     """
     check.delta(delta=delta)
     gain = _between(advantage(band.upper), advantage(band.lower), 1.0)
-    rates = {
-        rate: _between(float(band.upper.power(rate)), float(band.lower.power(rate)), 1.0)
-        for rate in RATES
-    }
-    mu = _between(mu_above(band.upper, delta), mu_above(band.lower, delta), inf)
-    error = Between(1 - gain.upper, 1 - gain.lower)
+    rates = {}
+    for rate in RATES:
+        least = float(band.upper.power(rate))
+        most = float(band.lower.power(rate))
+        rates[rate] = _between(least, most, 1.0)
     return Risks(
-        gain,
-        error,
-        rates,
-        mu,
-        delta,
-        posterior(band.lower, EVEN_PRIOR, delta),
-        band.note,
-        band.empty,
+        advantage=gain,
+        error=Between(1 - gain.upper, 1 - gain.lower),
+        true_positives=rates,
+        mu=_between(mu_above(band.upper, delta), mu_above(band.lower, delta), inf),
+        least=delta,
+        sure=posterior(band.lower, EVEN_PRIOR, delta),
+        note=band.note,
+        empty=band.empty,
     )
 
 
@@ -75,8 +73,7 @@ def _between(lower: float, upper: float, most: float) -> Between:
 
 
 def advantage(f: Tradeoff) -> float:
-    """Largest true-positive less false-positive rate, which is the total variation distance
-    delta(0).
+    """Largest true-positive less false-positive rate: delta(0), the total variation distance.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(advantage(Gaussian(1.0)), 4)
@@ -97,12 +94,14 @@ def bayes_risk(f: Tradeoff, prior: float) -> float:
     """
     check.in_range(0, 1, prior=prior)
     rare = min(prior, 1 - prior)
-    return 0.0 if rare == 0 else float(rare * (1 - f.delta(np.log1p(-rare) - np.log(rare))))
+    if rare == 0:
+        return 0.0
+    log_odds = np.log1p(-rare) - np.log(rare)
+    return float(rare * (1 - f.delta(log_odds)))
 
 
 def mu_above(f: Tradeoff, least: float) -> float:
-    """Smallest mu with f >= G_mu wherever both errors are at least `least`; the tightest Gaussian
-    guarantee, no CLT.
+    """Smallest mu with f >= G_mu wherever both errors are at least `least`; no CLT.
 
     A G_mu has its own mu: a power read off it rounds to 1 from mu = 16.6 on. Any other f is linear
     between its corners and G_mu is convex, so the corners are enough. Without a `least`,
@@ -124,12 +123,12 @@ def mu_above(f: Tradeoff, least: float) -> float:
 
 
 def posterior(f: Tradeoff, prior: float, chance: float) -> float:
-    """Largest posterior of an attacker with this prior, except with probability `chance` over the
-    release.
+    """Largest posterior of an attacker with this prior, except with probability `chance`.
 
-    By Markov's inequality for the hockey stick P(loss > e) <= delta(epsilon) / (1 - e^(epsilon -
-    e)) for every epsilon < e. At the smallest e for which this is `chance` the odds grow by a
-    factor of e^e at most. **Guarantees:** never too small if f is not above the true curve.
+    The probability is over the release. By Markov's inequality for the hockey stick P(loss > e) <=
+    delta(epsilon) / (1 - e^(epsilon - e)) for every epsilon < e. At the smallest e for which this
+    is `chance` the odds grow by a factor of e^e at most. **Guarantees:** never too small if f is
+    not above the true curve.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(posterior(Gaussian(0.25), 0.5, 1e-5), 3)
@@ -140,5 +139,7 @@ def posterior(f: Tradeoff, prior: float, chance: float) -> float:
     share = f.delta(EPSILONS) / chance
     with np.errstate(divide="ignore"):
         worst = np.where(share < 1, EPSILONS - np.log1p(-np.minimum(share, 1.0)), np.inf)
+    if prior == 0:
+        return 0.0
     factor = np.exp(-np.min(worst))
-    return float(prior / (prior + (1 - prior) * factor)) if prior > 0 else 0.0
+    return float(prior / (prior + (1 - prior) * factor))

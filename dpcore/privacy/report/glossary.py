@@ -1,4 +1,4 @@
-"""The glossary: one entry of glossary.toml for each term on the pages, and for each kind of number."""
+"""The glossary: an entry of glossary.toml for each term on the pages and each kind of number."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ARXIV = re.compile(r"arXiv[: ](\d{4}\.\d{4,5}(?:v\d+)?)")
 
 @dataclass(frozen=True)
 class Term:
-    """A term, its meaning in a few sentences, their source, and the table heads that it explains."""
+    """A term, its meaning in a few sentences, their source, and the table heads it explains."""
 
     name: str
     meaning: str
@@ -23,7 +23,9 @@ GLOSSARY = {
     key: Term(each["name"], each["meaning"], each["source"], tuple(each.get("heads", ())))
     for key, each in words_in(Path(__file__).with_name("glossary.toml")).items()
 }
-OF_HEAD = {head: name for name, term in GLOSSARY.items() for head in term.heads}
+OF_HEAD: dict[str, str] = {}  # table head -> term
+for _name, _term in GLOSSARY.items():
+    OF_HEAD |= dict.fromkeys(_term.heads, _name)
 
 
 def help_on(*names: str) -> str:
@@ -32,10 +34,14 @@ def help_on(*names: str) -> str:
     >>> help_on("delta")[:64]
     '**Delta.** The probability that the promise of epsilon fails out'
     """
-    return "\n\n".join(
-        f"**{term.name}.** {term.meaning}{f' *{linked(term.source)}*' if term.source else ''}"
-        for term in (GLOSSARY[name] for name in names)
-    )
+    return "\n\n".join([_entry(GLOSSARY[name]) for name in names])
+
+
+def _entry(term: Term) -> str:
+    text = f"**{term.name}.** {term.meaning}"
+    if not term.source:
+        return text
+    return f"{text} *{linked(term.source)}*"
 
 
 def linked(source: str) -> str:

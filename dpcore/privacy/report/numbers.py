@@ -38,8 +38,10 @@ def outward(value: float, towards: Callable[[Any], int], digits: int = DIGITS) -
     >>> outward(3.3456e172, math.ceil), outward(1e-310, math.ceil), outward(1e-310, math.floor)
     ('3.35e172', '1e-300', '0')
     """
-    if value == 0 or math.isinf(value):
-        return "infinite" if value else "0"
+    if value == 0:
+        return "0"
+    if math.isinf(value):
+        return "infinite"
     exact = Decimal(repr(float(value)))  # the shortest decimal of this float, so that 0.3 stays 0.3
     place = exact.adjusted()
     last = digits - 1 - place if place >= -LAST_PLACE else LAST_PLACE
@@ -58,9 +60,9 @@ def placed(value: float, towards: Callable[[Any], int], places: int) -> str:
     >>> placed(0.29, math.floor, 4), placed(0.12341, math.ceil, 4)
     ('0.2900', '0.1235')
     """
-    return (
-        f"{Decimal(towards(Decimal(repr(float(value))).scaleb(places))).scaleb(-places):.{places}f}"
-    )
+    exact = Decimal(repr(float(value)))
+    rounded = Decimal(towards(exact.scaleb(places))).scaleb(-places)
+    return f"{rounded:.{places}f}"
 
 
 def raised(value: float) -> float:
@@ -69,7 +71,8 @@ def raised(value: float) -> float:
     >>> raised(1e-5), raised(1.23456749e-5)
     (1e-05, 1.23457e-05)
     """
-    return float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(repr(float(value))))
+    six_digits = Context(prec=6, rounding=ROUND_CEILING)
+    return float(six_digits.create_decimal(repr(float(value))))
 
 
 def nearest(value: float, digits: int = 4) -> str:
@@ -100,7 +103,9 @@ def short(value: float) -> str:
         return "infinite"
     if abs(value) >= LARGE - 0.5:
         return f"{value:.2e}".replace("e+0", "e").replace("e+", "e")
-    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}".rstrip(".")
+    if abs(value) >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:#.3g}".rstrip(".")
 
 
 def p_text(value: float) -> str:
@@ -109,7 +114,9 @@ def p_text(value: float) -> str:
     >>> p_text(0.01234), p_text(0.0)
     ('0.0124', '< 1e-300')
     """
-    return outward(value, math.ceil) if value > SMALLEST_P else f"< {SMALLEST_P:g}"
+    if value > SMALLEST_P:
+        return outward(value, math.ceil)
+    return f"< {SMALLEST_P:g}"
 
 
 def plain(value: float) -> str:
@@ -131,7 +138,9 @@ def value_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return _bare(f"{value:,g}")
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
 
 
 def _bare(number: str) -> str:
@@ -164,24 +173,24 @@ def spoken(word: str, number: str, kind: Kind) -> str:
     >>> [spoken("epsilon", "2.7", kind) for kind in (Kind.UPPER, Kind.APPROXIMATE, Kind.CLAIMED)]
     ['epsilon ≤ 2.7', 'epsilon ≈ 2.7', 'a claimed epsilon of 2.7']
     """
-    return (
-        f"a claimed {word} of {number}"
-        if kind is Kind.CLAIMED
-        else f"{word} {MARKS[kind]} {number}"
-    )
+    if kind is Kind.CLAIMED:
+        return f"a claimed {word} of {number}"
+    return f"{word} {MARKS[kind]} {number}"
 
 
 def marked(value: float, kind: Kind, lower: float | None = None) -> str:
     """Write an epsilon with the mark of its kind; without a finite one, its proven lower bound.
 
-    >>> marked(2.7, Kind.UPPER), marked(1.561, Kind.CERTIFIED), marked(1.334, Kind.APPROXIMATE), marked(2, Kind.CLAIMED)
-    ('≤ 2.70', '≤ 1.57', '≈ 1.33', 'claims 2.00')
+    >>> marked(1.561, Kind.CERTIFIED), marked(1.334, Kind.APPROXIMATE), marked(2, Kind.CLAIMED)
+    ('≤ 1.57', '≈ 1.33', 'claims 2.00')
     >>> marked(math.inf, Kind.CERTIFIED, 3472.9), marked(math.inf, Kind.UPPER)
     ('≥ 3470', 'n/a')
     """
     if math.isfinite(value):
         return f"{MARKS[kind]} {rounded(value, kind)}"
-    return f"≥ {outward(lower, math.floor)}" if lower else "n/a"
+    if lower:
+        return f"≥ {outward(lower, math.floor)}"
+    return "n/a"
 
 
 def finite(value: Any) -> Any:
@@ -194,4 +203,6 @@ def finite(value: Any) -> Any:
         return {key: finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

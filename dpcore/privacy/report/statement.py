@@ -1,4 +1,4 @@
-"""The privacy statement of a run, warnings, and proven sentences on batches that are not Poisson's."""
+"""The privacy statement of a run, warnings, and sentences on batches that are not Poisson's."""
 
 import math
 from collections.abc import Sequence
@@ -44,17 +44,24 @@ def seed_warning(seeds: Sequence[int]) -> str:
     """
     if not seeds:
         return ""
-    listed = ", ".join(map(str, seeds[:4])) + (", ..." if len(seeds) > 4 else "")
-    fixed, it = ("seed is", "it") if len(seeds) == 1 else ("seeds are", "them")
-    return (
-        f"The {fixed} fixed ({listed}): epsilon holds only for those who do not know {it}. Anyone"
-        " else can draw the noise again and subtract it."
-    )
+    listed = _listed([str(seed) for seed in seeds])
+    if len(seeds) == 1:
+        text = f"The seed is fixed ({listed}): epsilon holds only for those who do not know it."
+    else:
+        text = f"The seeds are fixed ({listed}): epsilon holds only for those who do not know them."
+    return f"{text} Anyone else can draw the noise again and subtract it."
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """The first four, separated by commas, and dots for more."""
+    shown = list(texts[:4])
+    if len(texts) > 4:
+        shown.append("...")
+    return ", ".join(shown)
 
 
 def delta_warning(delta: float, n: float | None) -> str:
-    """Warn that a delta of 1/n or more protects nobody; "" for a smaller delta or an unknown number
-    n of examples.
+    """Warn that a delta of 1/n or more protects nobody; "" for a smaller delta or unknown n.
 
     >>> delta_warning(0.001, 1000)[:50], delta_warning(1e-5, 1000), delta_warning(0.1, None)
     ('delta = 0.001 is not below 1/n = 0.001: publishing', '', '')
@@ -72,27 +79,27 @@ def proven_range(sampler: Sampler, found: Reading) -> str:
     >>> proven_range(shuffle, shuffle.curve(512 / 60_000, 1.068, 4680, 1e-5).last)
     '**Shuffled every epoch**, zero-out: epsilon is proven to lie between **13.5** and **42.1**.'
     """
-    adjacency = "" if sampler.adjacency in sampler.title else f", {sampler.adjacency}"
-    named = f"**{sampler.title}**{adjacency}: "
-    low = outward(found.lower or 0.0, math.floor)
+    named = f"**{sampler.title}**"
+    if sampler.adjacency not in sampler.title:
+        named += f", {sampler.adjacency}"
+    lower = found.lower or 0.0
+    low = outward(lower, math.floor)
     if math.isinf(found.value):
-        return f"{named}no upper bound of epsilon is proven; epsilon is at least **{low}**."
-    word = (
-        "proven" if sampler.interval or found.value > WIDE * (found.lower or 0.0) else "certified"
-    )
-    return (
-        f"{named}epsilon is {word} to lie between **{low}** and"
-        f" **{outward(found.value, math.ceil)}**."
-    )
+        return f"{named}: no upper bound of epsilon is proven; epsilon is at least **{low}**."
+    high = outward(found.value, math.ceil)
+    wide = sampler.interval or found.value > WIDE * lower
+    word = "proven" if wide else "certified"
+    return f"{named}: epsilon is {word} to lie between **{low}** and **{high}**."
 
 
 def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> str:
-    """Compare the epsilon of Poisson batches with the proven range for the sampler; "" for Poisson
-    batches.
+    """Compare the epsilon of Poisson batches with the range of the sampler; "" for Poisson batches.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
-    >>> ends = [SAMPLERS[name].curve(512 / 60_000, 1.068, 4680, 1e-5).last for name in ("shuffle", "poisson")]
-    >>> counted_as_poisson(SAMPLERS["shuffle"], *ends)
+    >>> shuffle = SAMPLERS["shuffle"]
+    >>> found = shuffle.curve(512 / 60_000, 1.068, 4680, 1e-5).last
+    >>> poisson = SAMPLERS["poisson"].curve(512 / 60_000, 1.068, 4680, 1e-5).last
+    >>> counted_as_poisson(shuffle, found, poisson)
     'Shuffled every epoch, and accounted as Poisson: claims 3.01 where at least 13.5 is proven.'
     """
     if sampler.name == Poisson.name or math.isinf(poisson.value):
@@ -103,8 +110,9 @@ def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> st
             f" {sampler.adjacency}: the two cannot be compared."
         )
     claim = f"{sampler.title}, and accounted as Poisson: claims {outward(poisson.value, math.ceil)}"
-    if poisson.value < (found.lower or 0.0):
-        return f"{claim} where at least {outward(found.lower or 0.0, math.floor)} is proven."
+    lower = found.lower or 0.0
+    if poisson.value < lower:
+        return f"{claim} where at least {outward(lower, math.floor)} is proven."
     if poisson.value < found.value:
         return f"{claim}, which is neither proven nor refuted."
     return f"{claim}, which is proven to be enough here."
@@ -148,25 +156,20 @@ class Statement:
     def text(self) -> str:
         """The statement as plain text, a line for each fact."""
         facts = [f"{label}: {text}" for label, text in self.facts]
-        return (
-            "\n".join(
-                [
-                    "Privacy statement",
-                    *facts,
-                    self.odds,
-                    *(f"- {caveat}" for caveat in self.caveats),
-                ]
-            )
-            + "\n"
-        )
+        return _lines(["Privacy statement", *facts, self.odds], self.caveats)
 
     def markdown(self) -> str:
         """The statement as Markdown, with the facts in a table."""
         rows = [f"| {label} | {text} |" for label, text in self.facts]
         head = ["### Privacy statement", "", "| | |", "| --- | --- |", *rows, "", self.odds, ""]
-        return "\n".join([*head, *(f"- {caveat}" for caveat in self.caveats)]) + "\n"
+        return _lines(head, self.caveats)
 
     _repr_markdown_ = markdown  # for notebooks
+
+
+def _lines(head: list[str], caveats: tuple[str, ...]) -> str:
+    bullets = [f"- {caveat}" for caveat in caveats]
+    return "\n".join(head + bullets) + "\n"
 
 
 def statement(
@@ -177,43 +180,44 @@ def statement(
     n: float | None,
     seed: int | None = None,
 ) -> Statement:
-    """The statement of the whole mechanism: epsilon from the last point of the accountant's curve,
-    certified risks.
+    """The statement of the whole mechanism.
 
-    `n` is the number of training examples, None if unknown. `seed` is the seed of a run whose seed
-    is fixed.
+    Epsilon is that of the last point of the accountant's curve; the risks are certified. `n` is the
+    number of training examples, None if unknown. `seed` is the seed of a run whose seed is fixed.
     """
-    facts = (
+    facts = [
         ("Unit of privacy", UNIT),
         ("Adjacency", ADJACENCY),
         ("Sampling", _sampling(mechanism)),
         ("Released", _released(mechanism)),
         ("Epsilon, delta", _spent(curve, accountant)),
-        *_chosen(mechanism, curve, accountant),
-        ("Gaussian privacy", _mu(found)),
-        (
-            "Best attack's advantage",
-            f"{_between(found.advantage)} (true-positive less false-positive rate)",
-        ),
-        *(
-            (f"Best attack at {100 * rate:g} % false positives", _percent(at))
-            for rate, at in found.true_positives.items()
-        ),
-    )
-    return Statement(facts, odds(found), _caveats(curve, found, n, seed))
+    ]
+    of_ten = _best_of_ten(mechanism, curve, accountant)
+    if of_ten:
+        facts.append(("As the best of 10 runs", of_ten))
+    facts.append(("Gaussian privacy", _mu(found)))
+    gain = f"{_between(found.advantage)} (true-positive less false-positive rate)"
+    facts.append(("Best attack's advantage", gain))
+    for rate, found_positives in found.true_positives.items():
+        label = f"Best attack at {100 * rate:g} % false positives"
+        facts.append((label, _percent(found_positives)))
+    return Statement(tuple(facts), odds(found), _caveats(curve, found, n, seed))
 
 
 def odds(found: Risks) -> str:
-    """Bound the posterior of an attacker who is 50 % sure, in a sentence; the probability delta is
-    over the release.
+    """Bound the posterior of an attacker who is 50 % sure, in a sentence.
+
+    The probability delta in it is over the release.
     """
-    sure = 100.0 if found.empty else min(math.ceil(1000 * found.sure) / 10, 100.0)
+    attacker = "Of a single unlucky person, an attacker who starts at 50 %"
+    if found.empty or found.sure >= 1:
+        return f"{attacker} may end up certain."
+    sure = math.ceil(1000 * found.sure) / 10
     if sure >= 100:
-        certain = "certain" if found.empty or found.sure >= 1 else "more than 99.9 % certain"
-        return f"Of a single unlucky person, an attacker who starts at 50 % may end up {certain}."
+        return f"{attacker} may end up more than 99.9 % certain."
     return (
-        f"Of a single unlucky person, an attacker who starts at 50 % ends up at most {sure:.1f} %"
-        f" certain, except with probability delta = {plain(raised(found.least))}."
+        f"{attacker} ends up at most {sure:.1f} % certain, except with probability delta ="
+        f" {plain(raised(found.least))}."
     )
 
 
@@ -221,13 +225,14 @@ def _sampling(mechanism: Mechanism) -> str:
     rates = sorted({release.q for release in mechanism.releases})
     if rates == [1.0]:
         return "none: every example takes part in every release"
-    shown = ", ".join(nearest(q) for q in rates[:4]) + (", ..." if len(rates) > 4 else "")
-    return f"Poisson: each example joins each batch independently, q = {shown}"
+    listed = _listed([nearest(q) for q in rates])
+    return f"Poisson: each example joins each batch independently, q = {listed}"
 
 
 def _released(mechanism: Mechanism) -> str:
     sigmas = [release.sigma for release in mechanism.releases]
-    low, high = min(sigmas), max(sigmas)
+    low = min(sigmas)
+    high = max(sigmas)
     noise = nearest(low) if low == high else f"from {nearest(low)} to {nearest(high)}"
     count = "1 noisy sum" if mechanism.steps == 1 else f"{mechanism.steps:,} noisy sums"
     return (
@@ -237,39 +242,36 @@ def _released(mechanism: Mechanism) -> str:
 
 
 def _spent(curve: Curve, accountant: Accountant) -> str:
-    epsilon, delta = float(curve.epsilon[-1]), float(curve.delta[-1])
+    last = curve.last
+    delta = float(curve.delta[-1])
+    at_delta = f"at delta = {plain(raised(delta))}"
     by = f"by {accountant.title} ({WORDS[curve.kind]})"
-    if math.isinf(epsilon):
-        if least := curve.last.lower:
-            return (
-                f"epsilon at least {outward(least, math.floor)} at delta = {plain(delta)}, no upper"
-                f" bound: {curve.note}"
-            )
-        return f"no epsilon at delta = {plain(raised(delta))}, {by}" + (
-            f": {curve.note}" if curve.note else ""
-        )
-    if curve.lower is None:
-        return f"epsilon = {outward(epsilon, math.ceil)} at delta = {plain(raised(delta))}, {by}"
-    low = outward(float(curve.lower[-1]), math.floor)
-    return (
-        f"epsilon between {low} and {outward(epsilon, math.ceil)} at delta ="
-        f" {plain(raised(delta))}, {by}"
-    )
+    if math.isinf(last.value) and last.lower:
+        least = outward(last.lower, math.floor)
+        return f"epsilon at least {least} at delta = {plain(delta)}, no upper bound: {curve.note}"
+    if math.isinf(last.value):
+        reason = f": {curve.note}" if curve.note else ""
+        return f"no epsilon {at_delta}, {by}{reason}"
+    high = outward(last.value, math.ceil)
+    if last.lower is None:
+        return f"epsilon = {high} {at_delta}, {by}"
+    return f"epsilon between {outward(last.lower, math.floor)} and {high} {at_delta}, {by}"
 
 
-def _chosen(mechanism: Mechanism, curve: Curve, accountant: Accountant) -> list[tuple[str, str]]:
-    """The cost of publishing the run as the best of ten, if it is known."""
+def _best_of_ten(mechanism: Mechanism, curve: Curve, accountant: Accountant) -> str:
+    """The cost of publishing the run as the best of ten; "" if it is not known."""
     if len(mechanism.releases) > MAX_KINDS or math.isinf(curve.last.value):
-        return []
-    numbers = [read_runs(each) for each in CHOSEN]
-    planned, drawn = (
-        best_of(each, [mechanism], accountant, float(curve.delta[-1])) for each in numbers
-    )
-    words = [
-        spoken("epsilon", rounded(each.value, each.kind), each.kind) for each in (planned, drawn)
-    ]
-    text = f"{words[0]}; or {words[1]} for {numbers[1].phrase.removeprefix('the best of ')}{SECRET}"
-    return [("As the best of 10 runs", text)]
+        return ""
+    delta = float(curve.delta[-1])
+    planned, secret = (read_runs(text) for text in CHOSEN)
+    of_planned = _epsilon(best_of(planned, [mechanism], accountant, delta))
+    of_secret = _epsilon(best_of(secret, [mechanism], accountant, delta))
+    number = secret.phrase.removeprefix("the best of ")
+    return f"{of_planned}; or {of_secret} for {number}{SECRET}"
+
+
+def _epsilon(found: Reading) -> str:
+    return spoken("epsilon", rounded(found.value, found.kind), found.kind)
 
 
 def _mu(found: Risks) -> str:
@@ -287,10 +289,8 @@ def _between(bounds: Between) -> str:
 
 
 def _percent(bounds: Between) -> str:
-    low, high = (
-        outward(100 * value, way)
-        for value, way in zip(bounds, (math.floor, math.ceil), strict=True)
-    )
+    low = outward(100 * bounds.lower, math.floor)
+    high = outward(100 * bounds.upper, math.ceil)
     return f"finds between {low} % and {high} % of those who took part"
 
 
@@ -306,7 +306,8 @@ def _caveats(curve: Curve, found: Risks, n: float | None, seed: int | None) -> t
             f"This epsilon is no bound ({WORDS[curve.kind]}). The attacker's figures are bounds:"
             " trust those."
         )
-    if warning := delta_warning(float(curve.delta[-1]), n):
+    warning = delta_warning(float(curve.delta[-1]), n)
+    if warning:
         special.append(warning)
     if seed is not None:
         special.append(seed_warning([seed]))

@@ -42,14 +42,17 @@ def sampler_of(text: str) -> Sampler:
     >>> sampler_of("poisson_group:4").adjacency, sampler_of("shuffle").title
     ('add/remove of 4 records', 'Shuffled every epoch')
     """
-    name, *numbers = text.split(":")
+    name, *parts = text.split(":")
     check.one_of(SAMPLERS, sampler=name)
-    made = {PoissonGroup.name: PoissonGroup, TruncatedPoisson.name: TruncatedPoisson}.get(name)
-    if len(numbers) != SAMPLERS[name].form.count(":"):
-        raise ValueError(
-            f"Expected sampler={check.verbatim(text)} to be {SAMPLERS[name].form or name}."
-        )
-    return made(*(read_whole(each, "sampler") for each in numbers)) if made else SAMPLERS[name]
+    form = SAMPLERS[name].form or name
+    if len(parts) != form.count(":"):
+        raise ValueError(f"Expected sampler={check.verbatim(text)} to be {form}.")
+    numbers = [read_whole(each, "sampler") for each in parts]
+    if name == PoissonGroup.name:
+        return PoissonGroup(*numbers)
+    if name == TruncatedPoisson.name:
+        return TruncatedPoisson(*numbers)
+    return SAMPLERS[name]
 
 
 __all__ = [

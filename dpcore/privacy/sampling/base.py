@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from math import ceil, comb, floor, inf
-from pathlib import Path
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from dpcore import check
-from dpcore.privacy import named_words
 from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
 from dpcore.privacy.certified.bit_bounds import counted_epsilons
 from dpcore.privacy.certified.epsilon_bounds import (
@@ -31,22 +29,17 @@ POINTS = 40  # of a curve over a whole training
 DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))
 
 
-def words_of(name: str) -> tuple[str, ...]:
-    """The name, title, source, phrase and note of a sampler."""
-    words = named_words(Path(__file__).with_name("samplers.toml"), name)
-    return tuple(words[key] for key in ("name", "title", "source", "phrase", "note"))
-
-
 class OtherCurve(NamedTuple):
-    """A curve of another method for the same batches, beside the certified one."""
+    """A curve of another method for the same batches, to compare with the certified one."""
 
     title: str
     curve: Curve
 
 
 class Sampler(ABC):
-    """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and never
-    change.
+    """Epsilon of many Gaussian steps on batches drawn in one way.
+
+    Subclasses are final and never change.
     """
 
     name: ClassVar[str]  # the id on the command line
@@ -57,18 +50,17 @@ class Sampler(ABC):
     source: ClassVar[str]  # the paper, with arXiv id and theorem
     adjacency: str  # only epsilons of one adjacency can be compared
     records: int = 1  # of one person, who is present or absent
-    interval: ClassVar[bool] = False  # true if only two far ends are proven
+    interval = False  # true if only two far ends are proven
     # True if a record is in one batch of each epoch, so that whole epochs count.
-    by_epoch: ClassVar[bool] = False
-    slow: ClassVar[bool] = False  # true if a curve may take seconds
-    least_q: ClassVar[float] = 0.0  # a smaller q would take minutes
+    by_epoch = False
+    slow = False  # true if a curve may take seconds
+    least_q = 0.0  # a smaller q would take minutes
 
     def curve(self, q: float, sigma: float, steps: ArrayLike, delta: float) -> Curve:
-        """Lower and upper epsilon after each of `steps` (n,), which do not decrease, at one delta
-        in (0, 1).
+        """Lower and upper epsilon after each of `steps` (n,), at one delta in (0, 1).
 
-        `q` is the share of all records in a batch, `sigma` the noise's standard deviation over the
-        clipping norm. An epoch is round(1/q) steps. Errors: ValueError.
+        The steps do not decrease. `q` is the share of all records in a batch, `sigma` the noise's
+        standard deviation over the clipping norm. An epoch is round(1/q) steps. Errors: ValueError.
         """
         check.delta(delta=delta)
         Release(q, sigma)  # checks both
@@ -78,41 +70,40 @@ class Sampler(ABC):
     def profile(self, q: float, sigma: float, steps: int, deltas: ArrayLike) -> Curve:
         """Lower and upper epsilon after all steps, at each of `deltas` (n,)."""
         values = checked_deltas(deltas)
-        Release(q, sigma)
-        return self._answered(
-            q, sigma, checked_steps(np.full(values.shape, steps), MAX_STEPS), values
-        )
+        Release(q, sigma)  # checks both
+        horizons = checked_steps(np.full(values.shape, steps), MAX_STEPS)
+        return self._answered(q, sigma, horizons, values)
 
     def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        """The curve; 0 where delta alone covers the release, with a note where nothing can be
-        counted.
-        """
-        lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
+        """The curve; it is 0 where delta alone covers the release."""
+        lower = np.zeros(steps.shape)
+        upper = np.zeros(steps.shape)
         rows = np.flatnonzero((steps > 0) & (1 - delta > self._same(q, sigma, steps)))
         if rows.size == 0:
             return certified(steps, delta, lower, upper)
         counted = self._counted(q, sigma, steps[rows], np.minimum(delta[rows], MAX_DELTA))
         upper[rows] = counted.upper
         lower[rows] = np.where(delta[rows] > MAX_DELTA, 0.0, counted.lower)
-        unknown = rows[(lower[rows] == 0) | np.isinf(upper[rows]) | (sigma < LITTLE_NOISE)]
-        asked = unknown[:: -max(1, unknown.size // MOST_ROWS)]  # later steps cost no less
+        no_band = (lower[rows] == 0) | np.isinf(upper[rows])
+        improvable = rows[no_band | (sigma < LITTLE_NOISE)]
+        stride = max(1, improvable.size // MOST_ROWS)
+        asked = improvable[::-stride]  # from the end, since later steps cost no less
         bits = self._bits(q, sigma, steps[asked], delta[asked])
         lower[asked] = np.maximum(lower[asked], bits)
         return certified(steps, delta, lower, upper, counted.note)
 
     def _counted(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
-        """The bounds of `_account`, or none and the reason."""
+        """The bounds of `_account`, or 0 and infinity with the reason as note."""
         if q < self.least_q:
-            note = (
+            reason = (
                 f"Nothing is counted for {self.phrase} with q below {self.least_q:g}: it would take"
                 " minutes."
             )
-        else:
-            try:
-                return self._account(q, sigma, steps, delta)
-            except RuntimeError as error:
-                note = str(error)
-        return EpsilonBounds(np.zeros(steps.shape), np.full(steps.shape, inf), note)
+            return _uncounted(steps, reason)
+        try:
+            return self._account(q, sigma, steps, delta)
+        except RuntimeError as error:
+            return _uncounted(steps, str(error))
 
     def _same(self, q: float, sigma: float, steps: IntArray) -> FloatArray:
         """A lower bound of 1 less the total variation of neighbours after each of (n,) steps.
@@ -121,30 +112,38 @@ class Sampler(ABC):
         round. Or it moves each round by m with probability q, and the mass common to every round is
         common to all.
         """
-        moved = (2.0 if self.adjacency == "replace-one" else 1.0) * np.arange(self.records + 1)
-        rounds, rate = (epochs_around(q, steps)[1], 1.0) if self.by_epoch else (steps, q)
-        each = (chances(rate, self.records) @ (2 * ndtr(-0.5 * moved / sigma))) ** rounds
-        whole = 2 * ndtr(-0.5 * moved[-1] * np.sqrt(rounds) / sigma)
-        return np.maximum(each, whole) * (1 - ROUNDED)
+        if self.by_epoch:
+            rounds = epochs_around(q, steps)[1]
+            rate = 1.0
+        else:
+            rounds = steps
+            rate = q
+        by_one_record = 2.0 if self.adjacency == "replace-one" else 1.0
+        moved = by_one_record * np.arange(self.records + 1)  # (k + 1,)
+        in_one_round = chances(rate, self.records) @ (2 * ndtr(-0.5 * moved / sigma))
+        in_all_rounds = 2 * ndtr(-0.5 * moved[-1] * np.sqrt(rounds) / sigma)
+        return np.maximum(in_one_round**rounds, in_all_rounds) * (1 - ROUNDED)
 
     def _bits(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> FloatArray:
-        """A lower bound from one bit of each step, or of each whole epoch where a record is in one
-        of its steps; (n,).
+        """A lower bound from one bit of each step, (n,).
 
-        Within the first epoch the bit is the largest sum so far, which has the record with a chance
-        of q for each step.
+        Where a record is in one step of an epoch, it is one bit of each whole epoch. Within the
+        first epoch the bit is the largest sum so far, which has the record with a chance of q for
+        each step.
         """
         if not self.by_epoch:
             return counted_epsilons(self.seen(q), sigma, steps, delta)
-        epochs, length = epochs_around(q, steps)[0], steps_of_epoch(q)
+        epochs = epochs_around(q, steps)[0]
+        length = steps_of_epoch(q)
         each_step = min(q, 1 / length)  # also where the last records of an epoch are left out
         first_step = counted_epsilons(each_step, sigma, np.minimum(steps, 1), delta)
-        found = np.maximum(first_step, counted_epsilons(1.0, sigma, epochs, delta, length))
+        whole_epochs = counted_epsilons(1.0, sigma, epochs, delta, length)
+        found = np.maximum(first_step, whole_epochs)
+        one_trial = np.ones(1, dtype=np.int64)
         for row in np.flatnonzero((epochs == 0) & (steps > 0)):
-            begun = int(steps[row])
-            one_trial = np.ones(1, dtype=np.int64)
-            so_far = counted_epsilons(each_step * begun, sigma, one_trial, delta[[row]], begun)[0]
-            found[row] = max(found[row], so_far)
+            taken = int(steps[row])
+            so_far = counted_epsilons(each_step * taken, sigma, one_trial, delta[[row]], taken)
+            found[row] = max(found[row], so_far[0])
         return found
 
     def seen(self, q: float) -> float:
@@ -166,15 +165,18 @@ class Sampler(ABC):
         """
 
 
+def _uncounted(steps: IntArray, reason: str) -> EpsilonBounds:
+    return EpsilonBounds(np.zeros(steps.shape), np.full(steps.shape, inf), reason)
+
+
 def chances(q: float, records: int) -> FloatArray:
     """The chances that a Poisson batch has 0, 1, .., k = `records` of k records; (k + 1,).
 
     >>> chances(0.5, 2)
     array([0.25, 0.5 , 0.25])
     """
-    return np.array(
-        [comb(records, j) * q**j * (1 - q) ** (records - j) for j in range(records + 1)]
-    )
+    k = records
+    return np.array([comb(k, j) * q**j * (1 - q) ** (k - j) for j in range(k + 1)])
 
 
 def steps_of_epoch(q: float) -> int:
@@ -189,16 +191,19 @@ def steps_of_epoch(q: float) -> int:
 def certified(
     steps: IntArray, delta: FloatArray, lower: FloatArray, upper: FloatArray, reason: str = ""
 ) -> Curve:
-    """The curve of two proven bounds, each of which also holds for more, or fewer, steps at the
-    same delta.
+    """The curve of two proven bounds.
 
-    `reason` says why there is no closer bound; without one the note tells of a wide band.
+    A lower bound also holds for more steps at the same delta, an upper bound for fewer. `reason`
+    is why there is no closer bound; without one the note mentions a wide band.
     """
-    lower, upper = never_falling(lower, delta), never_falling(-upper[::-1], delta[::-1])[::-1] * -1
-    last = steps == steps[-1]
-    return Curve(
-        steps, delta, upper, lower, Kind.CERTIFIED, reason or width_note(lower[last], upper[last])
-    )
+    lower = never_falling(lower, delta)
+    backwards = never_falling(-upper[::-1], delta[::-1])
+    upper = backwards[::-1] * -1
+    note = reason
+    if not note:
+        last = steps == steps[-1]
+        note = width_note(lower[last], upper[last])
+    return Curve(steps, delta, upper, lower, Kind.CERTIFIED, note)
 
 
 def epochs_around(q: float, steps: IntArray) -> tuple[IntArray, IntArray]:
@@ -212,8 +217,7 @@ def epochs_around(q: float, steps: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
-    """Raise each of (n,) lower ends of rising steps to those before it at the same delta, which
-    still hold.
+    """Raise each of (n,) lower ends of rising steps to those before it at the same delta.
 
     >>> never_falling(np.array([2.0, 1.0, 0.5, 3.0]), np.array([0.1, 0.1, 0.2, 0.1])).tolist()
     [2.0, 2.0, 0.5, 3.0]
@@ -226,20 +230,23 @@ def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
 
 
 def epochs_meant(q: float, steps: int) -> float:
-    """The number of epochs that `steps` steps of Poisson batches stand for: q T, without rounding
-    up to a step.
+    """The number of epochs, q T, that `steps` steps of Poisson batches stand for.
+
+    A number of steps that was rounded up from whole epochs gives these whole epochs.
 
     >>> epochs_meant(0.0256, 196), epochs_meant(0.01, 250)
     (5.0, 2.5)
     """
     epochs = q * steps
     whole = floor(epochs + 1e-9)
-    return float(whole) if whole and epochs - whole < q * (1 - 1e-9) else epochs
+    less_than_a_step_more = epochs - whole < q * (1 - 1e-9)
+    if whole > 0 and less_than_a_step_more:
+        return float(whole)
+    return epochs
 
 
 def steps_counted(sampler: Sampler, q: float, steps: int) -> int:
-    """The steps of the same training with this sampler: whole epochs remain whole, of round(1/q)
-    batches.
+    """The steps of the same training with this sampler; its epochs are round(1/q) steps.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> [steps_counted(SAMPLERS[name], 0.0256, 196) for name in ("poisson", "shuffle")]
@@ -247,14 +254,14 @@ def steps_counted(sampler: Sampler, q: float, steps: int) -> int:
     """
     if not sampler.by_epoch:
         return steps
-    epochs, length = epochs_meant(q, steps), steps_of_epoch(q)
+    epochs = epochs_meant(q, steps)
+    length = steps_of_epoch(q)
     whole = floor(epochs)
     return whole * length + ceil((epochs - whole) * length - 1e-9)
 
 
 def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatArray]:
-    """The points of a curve over such a training: (n,) steps of the sampler from 0 on, and their
-    epochs.
+    """The points of a curve over such a training: (n,) steps from 0 on, and their epochs.
 
     For samplers that go by epochs these are whole epochs and the end: the bounds are step
     functions.
@@ -265,15 +272,20 @@ def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatAr
     """
     last = steps_counted(sampler, q, steps)
     if not sampler.by_epoch:
-        at = np.unique(np.linspace(0, last, POINTS).round().astype(np.int64))
+        at = _whole_numbers(last, POINTS)
         return at, at.astype(np.float64) * q
-    length, epochs = steps_of_epoch(q), epochs_meant(q, steps)
-    whole = np.unique(
-        np.linspace(0, floor(epochs), min(floor(epochs), POINTS) + 1).round().astype(np.int64)
-    )
-    if whole[-1] * length == last:
-        return whole * length, whole.astype(np.float64)
-    return np.append(whole * length, last), np.append(whole.astype(np.float64), epochs)
+    epochs = epochs_meant(q, steps)
+    completed = floor(epochs)
+    whole = _whole_numbers(completed, min(completed, POINTS) + 1)
+    ends = whole * steps_of_epoch(q)
+    if ends[-1] == last:
+        return ends, whole.astype(np.float64)
+    return np.append(ends, last), np.append(whole.astype(np.float64), epochs)
+
+
+def _whole_numbers(last: int, points: int) -> IntArray:
+    """About `points` whole numbers, evenly from 0 to `last`."""
+    return np.unique(np.linspace(0, last, points).round().astype(np.int64))
 
 
 def tradeoff_band(sampler: Sampler, q: float, sigma: float, steps: int) -> Band:
@@ -284,14 +296,16 @@ def tradeoff_band(sampler: Sampler, q: float, sigma: float, steps: int) -> Band:
     lower curve is 0. Errors: ValueError.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
-    >>> band = tradeoff_band(SAMPLERS["fixed_order"], q=0.1, sigma=2.0, steps=40)  # exactly G_1, at 0.05 it is 0.7405
-    >>> float(band.lower.beta(0.05).round(2)), float(band.upper.beta(0.05).round(2))
+    >>> band = tradeoff_band(SAMPLERS["fixed_order"], q=0.1, sigma=2.0, steps=40)
+    >>> float(band.lower.beta(0.05).round(2)), float(band.upper.beta(0.05).round(2))  # G_1: 0.7405
     (0.74, 0.76)
     """
     profile = sampler.profile(q, sigma, steps, DELTAS)
-    lower = profile.lower if profile.lower is not None else np.zeros(DELTAS.shape)
+    assert profile.lower is not None  # a sampler has both bounds
     empty = not bool(np.isfinite(profile.epsilon).any())
-    return Band(Pairs(profile.epsilon, DELTAS), never_below(lower, DELTAS), profile.note, empty)
+    below = Pairs(profile.epsilon, DELTAS)
+    above = never_below(profile.lower, DELTAS)
+    return Band(below, above, profile.note, empty)
 
 
 MAX_BANDS = 10**6
@@ -306,11 +320,24 @@ class Poisson(Sampler):
     array([0.95])
     """
 
-    name, title, source, phrase, note = words_of("poisson")
+    name = "poisson"
+    title = "Poisson"
+    source = "dpcore/privacy/certified/README.md, Theorem 1"
+    phrase = "Poisson batches"
+    note = (
+        "Each record joins each batch with probability q, by a coin of its own. Nobody can tell"
+        " which batches hold it, not even from all other batches. That is why this sampling hides"
+        " so much."
+    )
     adjacency = "add/remove"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
-        return epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps, delta)
+        return poisson_bounds(q, sigma, steps, delta)
+
+
+def poisson_bounds(q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
+    """Bounds after (n,) steps of Poisson batches, which do not decrease, at (n,) deltas."""
+    return epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps, delta)
 
 
 def banded(q: float, sigma: float, steps: int, bands: int) -> Mechanism:
@@ -326,11 +353,13 @@ def banded(q: float, sigma: float, steps: int, bands: int) -> Mechanism:
     Mechanism(releases=(Release(q=0.08, sigma=4.0, count=125),))
     """
     check.whole(1, MAX_BANDS, bands=bands)
-    if q * bands > 1:
+    rate = q * bands
+    if rate > 1:
         raise ValueError(
             f"Expected bands={bands} to be at most 1/q = {1 / q:g}: a part must hold a batch."
         )
-    return Mechanism.constant(q * bands, sigma, int(rounds_of(steps, bands)[0]))
+    rounds = int(rounds_of(steps, bands)[0])
+    return Mechanism.constant(rate, sigma, rounds)
 
 
 def rounds_of(steps: ArrayLike, bands: int) -> IntArray:

@@ -1,5 +1,4 @@
-"""Batches of one fixed size, drawn without replacement, and neighbours in which one record is
-replaced.
+"""Batches of one fixed size, drawn without replacement, where neighbours replace one record.
 
 A replaced record moves the sum by up to 2 C, twice as far as under add/remove: the base is N(2,
 sigma^2) against N(0, sigma^2), in units of C. This file has three bounds or estimates of a step.
@@ -10,7 +9,7 @@ Sources: Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9; Wang, Balle,
 
 from functools import lru_cache
 from math import comb, inf, log, pi, sqrt
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from scipy.special import ndtr
@@ -18,11 +17,10 @@ from scipy.special import ndtr
 from dpcore.privacy import gaussian, renyi
 from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import loss_heights, position_at
-from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds, epsilon_bounds
-from dpcore.privacy.certified.lattice import CUT_OFF
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
-from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism
-from dpcore.privacy.sampling.base import OtherCurve, Sampler, words_of
+from dpcore.privacy.mechanism import FloatArray, IntArray, Kind
+from dpcore.privacy.sampling.base import OtherCurve, Sampler, poisson_bounds
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import (
@@ -31,6 +29,7 @@ from dpcore.privacy.sampling.round_laws import (
     laws_of_halves,
     most_nodes,
     on_the_line,
+    tail_mass,
     upper_bounds,
 )
 
@@ -48,8 +47,7 @@ MESH = 0.3
 def fixed_size_laws(
     q: float, sigma: float, mesh: float, tail: float, most: int = NODES
 ) -> StepLaws:
-    """The laws of a pair that dominates a step with batches of a share q of all records, on about
-    `most` nodes.
+    """The laws, on about `most` nodes, of a pair that dominates a step at sampling rate q.
 
     For t >= 1 the hockey-stick divergence of neighbours is at most that of (1-q) N(0) + q N(2) and
     N(0), in both directions (Balle et al.). So the pair has those masses at t > 1, their mirror
@@ -61,48 +59,50 @@ def fixed_size_laws(
     high = loss_heights(q, half, tail)[1] + lowest
     mesh = max(mesh, 2 * high / most)
     last = int(np.ceil(high / mesh)) + 1
-    x = position_at(q, half, lattice(0.0, last + 1, mesh, sigma) - lowest)
-    none, own = (on_the_line(x - at, half)[1:] for at in (0, 1))
-    above = np.stack([none, (1 - q) * none + q * own])
-    # The mirror image swaps the masses under P and Q.
-    halves = np.concatenate([above[::-1, ::-1], above], axis=1)
-    halves[:, above.shape[1]] += max(1 - float(halves[0].sum()), 0.0)
+    losses = lattice(0.0, last + 1, mesh, sigma)  # (m,) from 0 on
+    x = position_at(q, half, losses - lowest)
+    none = on_the_line(x, half)[1:]  # (m,) beyond each of these places
+    own = on_the_line(x - 1, half)[1:]
+    above = np.stack([none, (1 - q) * none + q * own])  # (2, m) under Q and P
+    below = above[::-1, ::-1]  # the mirror image, in which P and Q change places
+    halves = np.concatenate([below, above], axis=1)  # (2, 2 m)
+    rest = 1 - float(halves[0].sum())
+    halves[:, above.shape[1]] += max(rest, 0.0)
     return laws_of_halves(halves, -last * mesh, mesh)
 
 
 @lru_cache(maxsize=256)
 def log_moments(q: float, sigma: float) -> FloatArray:
-    """An upper bound of the Renyi log-moments (a - 1) D_a of one step at a = 2..HIGHEST_ORDER,
-    (K,), read-only.
+    """An upper bound of the Renyi log-moments (a - 1) D_a of one step, (K,), read-only.
 
-    Source: arXiv 1808.00087, Theorem 27: ln of 1 + q^2 binom(a, 2) min(4 (e^(4/sigma^2) - 1), 2
-    e^(4/sigma^2)) plus the sum over j = 3..a of q^j binom(a, j) min(4 sqrt(B(2 floor(j/2)) B(2
-    ceil(j/2))), 2 e^(2 j (j-1)/sigma^2)), where B(l) is the l-th central moment of the ratio N(2,
-    sigma^2)/N(0, sigma^2).
+    The orders are a = 2..HIGHEST_ORDER. Source: arXiv 1808.00087, Theorem 27: ln of 1 + q^2
+    binom(a, 2) min(4 (e^(4/sigma^2) - 1), 2 e^(4/sigma^2)) plus the sum over j = 3..a of
+    q^j binom(a, j) min(4 sqrt(B(2 floor(j/2)) B(2 ceil(j/2))), 2 e^(2 j (j-1)/sigma^2)), where
+    B(l) is the l-th central moment of the ratio N(2, sigma^2)/N(0, sigma^2).
     """
     base = 0.5 * sigma
     j = np.arange(2, HIGHEST_ORDER + 1)
     moment = 0.5 * j * (j - 1) / base**2  # ln E[ratio^j]
     central = _log_central_moments(base)  # of 2, 4, ..
-    parts = np.minimum(
-        log(4) + 0.5 * (central[j // 2 - 1] + central[(j + 1) // 2 - 1]), log(2) + moment
-    )
+    by_central = log(4) + 0.5 * (central[j // 2 - 1] + central[(j + 1) // 2 - 1])
+    least = np.minimum(by_central, log(2) + moment)  # ln of the minimum for each j
     rise = moment[0] + log(-np.expm1(-moment[0]))
-    parts[0] = min(log(4) + rise, log(2) + moment[0])
-    terms = np.full((j.size, j.size + 1), -inf)
+    least[0] = min(log(4) + rise, log(2) + moment[0])
+    terms = np.full((j.size, j.size + 1), -inf)  # (a, j), of j = 0 and then of 2, 3, ..
     terms[:, 0] = 0.0
-    for row, order in enumerate(j):
-        binomials = np.array([log(comb(int(order), int(k))) for k in j[: row + 1]])
-        terms[row, 1 : row + 2] = binomials + j[: row + 1] * log(q) + parts[: row + 1]
+    for row, a in enumerate(j):
+        up_to_a = j[: row + 1]
+        binomials = np.array([log(comb(int(a), int(each))) for each in up_to_a])
+        terms[row, 1 : row + 2] = binomials + up_to_a * log(q) + least[: row + 1]
     values = np.logaddexp.reduce(terms, axis=1) * (1 + MARGIN)
     values.setflags(write=False)
     return values
 
 
 def _log_central_moments(base: float) -> FloatArray:
-    """ln E[(w - 1)^l] for l = 2, 4, ..
+    """ln E[(w - 1)^l] for even l up to HIGHEST_ORDER and lognormal w of mean 1.
 
-    HIGHEST_ORDER and lognormal w of mean 1, by the trapezoidal rule.
+    It is an integral by the trapezoidal rule.
     """
     even = np.arange(2, HIGHEST_ORDER + 1, 2)
     values = np.empty(even.size)
@@ -113,15 +113,13 @@ def _log_central_moments(base: float) -> FloatArray:
         # ln |w - 1| without cancellation; -infinity at w = 1.
         with np.errstate(divide="ignore"):
             distance = np.maximum(exponent, 0.0) + np.log(-np.expm1(-np.abs(exponent)))
-        values[at] = float(np.logaddexp.reduce(order * distance - 0.5 * z**2)) + log(
-            STEP / sqrt(2 * pi)
-        )
+        log_sum = float(np.logaddexp.reduce(order * distance - 0.5 * z**2))
+        values[at] = log_sum + log(STEP / sqrt(2 * pi))
     return values + MARGIN
 
 
 def clt_mu(q: float, sigma: float) -> float:
-    """The mu of the central limit theorem after one step, an approximation that grows with the root
-    of the steps.
+    """The mu of the central limit theorem after one step; it grows with the root of the steps.
 
     Source: arXiv 1905.02383, Corollary 5.4, for a base that is 1/s-GDP: sqrt(2) q times the root of
     e^(1/s^2) Phi(1.5/s) + 3 Phi(-0.5/s) - 2, with s = sigma/2.
@@ -145,10 +143,20 @@ class FixedSize(Sampler):
     (array([0.74]), array([0.8]))
     """
 
-    name, title, source, phrase, note = words_of("fixed_size")
+    name = "fixed_size"
+    title = "Fixed size"
+    source = (
+        "Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9, composed here (upper); one"
+        " record against all others (lower): dpcore/privacy/sampling/README.md"
+    )
+    phrase = "batches of a fixed size"
+    note = (
+        "Each batch is a set of exactly q n records, drawn without replacement. Its size is fixed,"
+        " so neighbours differ in the content of one record, which may move the sum by 2 C."
+    )
     adjacency = "replace-one"
-    slow: ClassVar[bool] = True
-    least_q: ClassVar[float] = 1e-4
+    slow = True
+    least_q = 1e-4
 
     def other_curves(
         self, q: float, sigma: float, steps: IntArray, delta: float
@@ -156,22 +164,20 @@ class FixedSize(Sampler):
         """The central limit theorem, an approximation, and the Renyi bound."""
         deltas = np.full(steps.shape, delta)
         mu = clt_mu(q, sigma) * np.sqrt(steps)
-        with_orders = renyi.epsilon_improved(steps[:, None] * log_moments(q, sigma), ORDERS, deltas)
-        bound = np.where(steps > 0, np.maximum(with_orders, 0.0), 0.0)
-        return (
-            OtherCurve(
-                "Central limit theorem",
-                Curve(steps, deltas, gaussian.epsilon_of(deltas, mu), None, Kind.APPROXIMATE),
-            ),
-            OtherCurve("Rényi bound", Curve(steps, deltas, bound, None, Kind.UPPER)),
-        )
+        of_limit = gaussian.epsilon_of(deltas, mu)
+        limit = Curve(steps, deltas, of_limit, None, Kind.APPROXIMATE)
+        moments = steps[:, None] * log_moments(q, sigma)  # (n, K)
+        of_moments = renyi.epsilon_improved(moments, ORDERS, deltas)
+        of_moments = np.where(steps > 0, np.maximum(of_moments, 0.0), 0.0)
+        bound = Curve(steps, deltas, of_moments, None, Kind.UPPER)
+        return (OtherCurve("Central limit theorem", limit), OtherCurve("Rényi bound", bound))
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:
-            return EpsilonBounds(*order_bounds(sigma / 2, steps, delta))
-        tail, mesh = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * deviation(q, sigma)
-        upper = upper_bounds(
-            fixed_size_laws(q, sigma, mesh, tail, most_nodes(steps.size)), steps, delta
-        )
-        lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, int(steps[-1])), steps, delta).lower
+            return order_bounds(sigma / 2, steps, delta)
+        tail = tail_mass(steps, delta)
+        mesh = MESH * deviation(q, sigma)
+        laws = fixed_size_laws(q, sigma, mesh, tail, most_nodes(steps.size))
+        upper = upper_bounds(laws, steps, delta)
+        lower = poisson_bounds(q, sigma / 2, steps, delta).lower
         return EpsilonBounds(lower, upper)

@@ -1,5 +1,4 @@
-"""Poisson batches, for neighbours that differ by all records of one person: k of them are present,
-or none.
+"""Poisson batches, for neighbours that differ by all k records of one person.
 
 A step is dominated by P = sum over j of Bin(k, q)(j) N(j, sigma^2) and Q = N(0, sigma^2), and is
 that pair for records that pull in one direction. README.md has the proof.
@@ -17,7 +16,7 @@ from dpcore.privacy.certified.cells import MIN_REACH
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.sampling.base import Sampler, chances, words_of
+from dpcore.privacy.sampling.base import Sampler, chances
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import (
     NODES,
@@ -26,6 +25,7 @@ from dpcore.privacy.sampling.round_laws import (
     laws_of_halves,
     on_the_line,
     step_bounds,
+    weighted_deviation,
 )
 
 MAX_RECORDS = 100  # the chances for more would err by more than is charged
@@ -53,33 +53,31 @@ class Mixture(NamedTuple):
         The logarithm of the part with j >= 1 is convex and rises, so Newton's method falls to a
         place from any above.
         """
-        lowest, found = log(self.chance[0]), np.full(loss.shape, -np.inf)
-        y = loss[loss > lowest]
-        aim = y + np.log(-np.expm1(lowest - y))
-        start, slope = (
-            np.log(self.chance) - 0.5 * (self.moved / self.sigma) ** 2,
-            self.moved / self.sigma**2,
-        )
-        start, slope = start[1:, None], slope[1:, None]
+        lowest = log(self.chance[0])
+        y = loss[loss > lowest]  # (m,)
+        aim = y + np.log(-np.expm1(lowest - y))  # the logarithm of the part with j >= 1
+        moved = self.moved[1:, None]  # (K - 1, 1)
+        start = np.log(self.chance)[1:, None] - 0.5 * (moved / self.sigma) ** 2
+        slope = moved / self.sigma**2
         x = np.min((aim - start) / slope, axis=0)
         for _ in range(ROUNDS):
-            part = start + slope * x
-            top = part.max(axis=0)
-            part = np.exp(part - top)
+            exponent = start + slope * x  # (K - 1, m)
+            top = exponent.max(axis=0)
+            part = np.exp(exponent - top)
             total = part.sum(axis=0)
             change = (top + np.log(total) - aim) * total / (slope[:, 0] @ part)
             x = x - change
             if np.all(np.abs(change) <= SETTLED * (np.abs(x) + self.sigma)):
                 break
-        found[loss > lowest] = x
-        return found
+        places = np.full(loss.shape, -np.inf)
+        places[loss > lowest] = x
+        return places
 
     def deviation(self) -> float:
         """About the standard deviation of the loss."""
         x = np.linspace(-9 * self.sigma, self.moved[-1] + 9 * self.sigma, SAMPLES)
         density = self.chance @ np.exp(-0.5 * ((x - self.moved[:, None]) / self.sigma) ** 2)
-        loss, weight = self.losses(x), density / density.sum()
-        return float(np.sqrt(weight @ (loss - weight @ loss) ** 2))
+        return weighted_deviation(self.losses(x), density)
 
 
 def mixture_of(q: float, sigma: float, records: int) -> Mixture:
@@ -95,41 +93,53 @@ def group_laws(step: Mixture, mesh: float, tail: float, most: int = NODES) -> St
 
     Errors: RuntimeError if e^loss overflows.
     """
-    sigma, lowest, share = step.sigma, log(step.chance[0]), tail / step.moved.size
+    sigma = step.sigma
+    share = tail / step.moved.size
     live = step.chance > share
     far = step.moved[live] - sigma * ndtri(np.minimum(share / step.chance[live], 0.5))
-    ends = np.array([float(ndtri(tail)) * sigma, np.max(far, initial=1 + MIN_REACH * sigma)])
-    low, high = step.losses(ends).tolist()
-    low = lowest if low < lowest + mesh else low
+    leftmost = float(ndtri(tail)) * sigma
+    rightmost = np.max(far, initial=1 + MIN_REACH * sigma)
+    low, high = step.losses(np.array([leftmost, rightmost])).tolist()
+    lowest = log(step.chance[0])
+    if low < lowest + mesh:
+        low = lowest
     mesh = max(mesh, (high - low) / most)
     count = int(np.ceil((high - low) / mesh)) + 2
     x = step.places(lattice(low, count, mesh, sigma))
-    parts = [
-        each * on_the_line(x - j, sigma) for j, each in zip(step.moved, step.chance, strict=True)
-    ]
-    return laws_of_halves(np.stack([on_the_line(x, sigma), np.sum(parts, axis=0)]), low, mesh)
+    none = on_the_line(x, sigma)
+    parts = [on_the_line(x - j, sigma) for j in step.moved]
+    weighted = step.chance[:, None] * np.stack(parts)
+    return laws_of_halves(np.stack([none, np.sum(weighted, axis=0)]), low, mesh)
 
 
 @final
 class PoissonGroup(Sampler):
-    """Poisson batches, for neighbours that differ by `records` records, each of which has coins of
-    its own.
+    """Poisson batches, for neighbours that differ by `records` records of one person.
 
     >>> PoissonGroup(4).curve(0.01, 1.0, 1000, 1e-5).epsilon.round(2)
     array([8.91])
     """
 
-    name, title, source, phrase, note = words_of("poisson_group")
+    name = "poisson_group"
+    title = "Poisson, group"
+    source = "dpcore/privacy/sampling/README.md, Theorem 12"
+    phrase = "Poisson batches"
+    note = (
+        "Poisson batches, but neighbours differ by all k records of one person. Each record has"
+        " coins of its own, and the noise covers the sum of those that meet in a batch. The number"
+        " for one record protects no such person."
+    )
     form = "poisson_group:K, with K records of one person"
 
     def __init__(self, records: int = 2) -> None:
         check.whole(1, MAX_RECORDS, records=records)
         self.records = records
-        self.adjacency = f"add/remove of {records} record{'s' if records > 1 else ''}"
+        plural = "s" if records > 1 else ""
+        self.adjacency = f"add/remove of {records} record{plural}"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:
-            return EpsilonBounds(*order_bounds(sigma / self.records, steps, delta))
+            return order_bounds(sigma / self.records, steps, delta)
         step = mixture_of(q, sigma, self.records)
-        found = step_bounds(partial(group_laws, step), MESH * step.deviation(), steps, delta)
-        return EpsilonBounds(*found)
+        laws_on = partial(group_laws, step)
+        return step_bounds(laws_on, MESH * step.deviation(), steps, delta)

@@ -9,18 +9,22 @@ is a lower bound.
 Source: Chua et al. 2024, arXiv 2403.17673, section 4 (one epoch). Several epochs are composed here.
 """
 
-from contextlib import suppress
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds, epsilon_bounds
-from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
-from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch, words_of
-from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, AtomPair, laws_of_atoms, moments_of
+from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch
+from dpcore.privacy.sampling.round_laws import (
+    SMALLEST_MASS,
+    AtomPair,
+    laws_of_atoms,
+    moments_of,
+    tail_mass,
+)
 
 THRESHOLDS = 2**14
 REACH = 12.0  # standard deviations covered around each likely place of the largest coordinate
@@ -43,61 +47,61 @@ def one_epoch(steps: int, sigma: float, delta: FloatArray, own: float = 2.0) -> 
     >>> one_epoch(117, 1.068, np.array([1e-5])).round(4)
     array([3.5465])
     """
-    place = _thresholds(steps, sigma)
-    shown, otherwise = (-np.expm1(_log_below(place, at, steps, sigma)) for at in (own, own - 1))
-    left = shown * (1 - LOST) - delta[:, None]  # (n, C)
-    useful = (left > 0) & (otherwise > SMALLEST_MASS)  # smaller floats lack digits
-    told = np.log(np.where(useful, left, 1.0)) - np.log(
-        np.where(useful, otherwise * (1 + LOST), 1.0)
-    )
-    return np.maximum(told.max(axis=1), 0.0)
+    place = _thresholds(steps, sigma)  # (C,)
+    with_record = -np.expm1(_log_below(place, own, steps, sigma))  # (C,) P(largest > C)
+    without = -np.expm1(_log_below(place, own - 1, steps, sigma))  # (C,) Q(largest > C)
+    above_delta = with_record * (1 - LOST) - delta[:, None]  # (n, C)
+    useful = (above_delta > 0) & (without > SMALLEST_MASS)  # smaller floats lack digits
+    numerator = np.where(useful, above_delta, 1.0)
+    denominator = np.where(useful, without * (1 + LOST), 1.0)
+    epsilon = np.log(numerator) - np.log(denominator)  # (n, C)
+    return np.maximum(epsilon.max(axis=1), 0.0)
 
 
 def many_epochs(
     steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray
 ) -> FloatArray:
-    """A lower bound of epsilon after each of (n,) numbers of epochs, not decreasing, each in a new
-    order; (n,).
+    """A lower bound of epsilon after each of (n,) numbers of epochs, each in a new order; (n,).
 
-    `ceiling` (n,) is an epsilon known to suffice. Errors: RuntimeError if there is too little noise
-    for any law.
+    The numbers do not decrease. `ceiling` (n,) is an epsilon known to suffice. Errors: RuntimeError
+    if there is too little noise for any law.
     """
     pair = _slices(steps, sigma)
     if pair.loss.size < MIN_SLICES or pair.numerator.sum() < MIN_SHOWN_MASS:
         raise RuntimeError(
             "There is so little noise that hardly any slice has mass under both laws."
         )
-    tail = CUT_OFF * float(delta.min()) / int(epochs[-1])
-    deviation = float(np.sqrt(pair.numerator @ pair.loss**2 - (pair.numerator @ pair.loss) ** 2))
+    tail = tail_mass(epochs, delta)
+    mean = pair.numerator @ pair.loss
+    deviation = float(np.sqrt(pair.numerator @ pair.loss**2 - mean**2))
     law = laws_of_atoms(pair, MESH * deviation, tail).laws.dominated
-    return composed_epsilons(
-        [law], epochs[:, None], delta, moments_of(law, epochs, delta), -1, ceiling
-    )
+    moments = moments_of(law, epochs, delta)
+    return composed_epsilons([law], epochs[:, None], delta, moments, -1, ceiling)
 
 
 def _thresholds(steps: int, sigma: float) -> FloatArray:
     """Places from below the largest of pure noise to above that of the record's own step."""
-    noise = -float(ndtri(1 / (steps + 1)))  # about the largest of `steps` normal numbers
-    return np.linspace(
-        min(noise * sigma, 1) - REACH * sigma, max(noise * sigma, 2) + REACH * sigma, THRESHOLDS
-    )
+    noise = -float(ndtri(1 / (steps + 1))) * sigma  # about the largest of `steps` noises
+    reach = REACH * sigma
+    return np.linspace(min(noise, 1) - reach, max(noise, 2) + reach, THRESHOLDS)
 
 
 def _log_below(place: FloatArray, own: float, steps: int, sigma: float) -> FloatArray:
-    """Log probability that all coordinates lie below each place, if the record's own step lies at
-    `own`.
-    """
+    """Log probability that all coordinates lie below each place; the record's step is at `own`."""
     return log_ndtr((place - own) / sigma) + (steps - 1) * log_ndtr(place / sigma)
 
 
 def _slices(steps: int, sigma: float) -> AtomPair:
-    """The pair of laws of the slice of the largest coordinate, with a little less mass under P and
-    more under Q.
+    """The pair of laws of the slice of the largest coordinate.
+
+    Rounding is charged: there is a little less mass under P, and a little more under Q.
     """
     place = _thresholds(steps, sigma)
-    numerator, denominator = (_between(_log_below(place, own, steps, sigma)) for own in (2.0, 1.0))
+    numerator = _between(_log_below(place, 2.0, steps, sigma))
+    denominator = _between(_log_below(place, 1.0, steps, sigma))
     live = (numerator > SMALLEST_MASS) & (denominator > SMALLEST_MASS)
-    numerator, denominator = numerator[live] * (1 - LOST), denominator[live] * (1 + LOST)
+    numerator = numerator[live] * (1 - LOST)
+    denominator = denominator[live] * (1 + LOST)
     loss = np.log(numerator / denominator)
     order = np.argsort(loss, kind="stable")
     return AtomPair(loss[order], denominator[order], numerator[order])
@@ -116,24 +120,28 @@ class FixedOrder(Sampler):
     array([4.377])
     """
 
-    name, title, source, phrase, note = words_of("fixed_order")
+    name = "fixed_order"
+    title = "Fixed order"
+    source = "Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 3.3"
+    phrase = "batches in a fixed order"
+    note = (
+        "The data are cut into batches once, and every epoch takes them in that order. An attacker"
+        " who knows the order knows the step of a record. Each epoch is one Gaussian release, and E"
+        " epochs are exactly mu-GDP with mu = sqrt(E)/sigma."
+    )
     adjacency = "zero-out"
-    by_epoch: ClassVar[bool] = True
+    by_epoch = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         # The first batch of an epoch releases its records at once.
-        _, epochs = epochs_around(q, steps)
-        return EpsilonBounds(*order_bounds(sigma, epochs, delta))
+        _, begun = epochs_around(q, steps)
+        return order_bounds(sigma, begun, delta)
 
 
-def order_bounds(
-    sigma: float, epochs: IntArray, delta: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def order_bounds(sigma: float, epochs: IntArray, delta: FloatArray) -> EpsilonBounds:
     """Lower and upper epsilon after (n,) numbers of epochs in a known order, at (n,) deltas."""
-    bounds = epsilon_bounds(
-        Mechanism.constant(1.0, sigma, max(int(np.max(epochs)), 1)), epochs, delta
-    )
-    return bounds.lower, bounds.upper
+    most = max(int(np.max(epochs)), 1)
+    return epsilon_bounds(Mechanism.constant(1.0, sigma, most), epochs, delta)
 
 
 @final
@@ -145,25 +153,38 @@ class Shuffle(Sampler):
     (array([3.55]), array([4.06]))
     """
 
-    name, title, source, phrase, note = words_of("shuffle")
+    name = "shuffle"
+    title = "Shuffled every epoch"
+    source = "Chua et al. 2024, arXiv 2403.17673, section 4; several epochs composed here"
+    phrase = "shuffled batches"
+    note = (
+        "The data are shuffled before every epoch and cut into batches. Each record is in exactly"
+        " one batch of an epoch, and the other batches partly reveal which: the largest sum alone"
+        " tells an attacker more than Poisson batches do. No upper bound below that of a fixed"
+        " order is proven."
+    )
     adjacency = "zero-out"
-    interval: ClassVar[bool] = True
-    by_epoch: ClassVar[bool] = True
+    interval = True
+    by_epoch = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         whole, begun = epochs_around(q, steps)
-        _, upper = order_bounds(sigma, begun, delta)
-        lower, rows = np.zeros(steps.shape), np.flatnonzero(whole > 0)
-        if rows.size:
-            epochs, known, length = whole[rows], delta[rows], steps_of_epoch(q)
-            lower[rows] = one_epoch(length, sigma, known)
-            _, ceiling = order_bounds(sigma, epochs, known)
-            # Too little noise for the laws of many epochs: only one is counted.
-            with suppress(RuntimeError):
-                lower[rows] = np.maximum(
-                    lower[rows], many_epochs(length, sigma, epochs, known, ceiling)
-                )
+        upper = order_bounds(sigma, begun, delta).upper
+        lower = np.zeros(steps.shape)
+        rows = np.flatnonzero(whole > 0)
+        if rows.size > 0:
+            lower[rows] = self._lower(steps_of_epoch(q), sigma, whole[rows], delta[rows])
         return EpsilonBounds(lower, upper, NOTHING_CLOSER)
+
+    def _lower(self, length: int, sigma: float, epochs: IntArray, delta: FloatArray) -> FloatArray:
+        """Lower epsilon after (n,) numbers of whole epochs, each of `length` steps."""
+        lower = one_epoch(length, sigma, delta)
+        ceiling = order_bounds(sigma, epochs, delta).upper
+        try:
+            composed = many_epochs(length, sigma, epochs, delta, ceiling)
+        except RuntimeError:  # too little noise for the laws of many epochs: only one is counted
+            return lower
+        return np.maximum(lower, composed)
 
 
 @final
@@ -174,16 +195,25 @@ class ShuffleOnce(Sampler):
     array([42.])
     """
 
-    name, title, source, phrase, note = words_of("shuffle_once")
+    name = "shuffle_once"
+    title = "Shuffled once"
+    source = "Chua et al. 2024, arXiv 2403.17673, section 4, for the average of all epochs"
+    phrase = "batches shuffled once"
+    note = (
+        "The data are shuffled once and cut into batches, and every epoch takes the same ones. The"
+        " average of E epochs is one epoch with noise sigma/sqrt(E), which proves a lower bound."
+        " The fixed order gives an upper bound."
+    )
     adjacency = "zero-out"
-    interval: ClassVar[bool] = True
-    by_epoch: ClassVar[bool] = True
+    interval = True
+    by_epoch = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         whole, begun = epochs_around(q, steps)
-        _, upper = order_bounds(sigma, begun, delta)
-        lower, length = np.zeros(steps.shape), steps_of_epoch(q)
+        upper = order_bounds(sigma, begun, delta).upper
+        lower = np.zeros(steps.shape)
         for epochs in np.unique(whole[whole > 0]):
             rows = whole == epochs
-            lower[rows] = one_epoch(length, sigma / float(np.sqrt(epochs)), delta[rows])
+            less_noise = sigma / float(np.sqrt(epochs))
+            lower[rows] = one_epoch(steps_of_epoch(q), less_noise, delta[rows])
         return EpsilonBounds(lower, upper, NOTHING_CLOSER)

@@ -1,10 +1,10 @@
-"""Random allocation, also called balls in bins: each record joins one batch of an epoch, drawn for
-it alone.
+"""Random allocation, also called balls in bins: each record joins one batch of an epoch.
 
-An epoch of T steps is the pair P = mean over t of N(e_t, sigma^2 I) and Q = N(0, sigma^2 I), whose
-likelihood ratio is the mean of T independent lognormal ratios w_t of mean 1. A mean-preserving
-spread of each w is a spread of their sum. So a law of w on a grid gives a dominating law of the
-epoch, by one power in the Fourier domain, and a contraction gives a dominated law.
+The batch is drawn for it alone. An epoch of T steps is the pair P = mean over t of N(e_t, sigma^2
+I) and Q = N(0, sigma^2 I), whose likelihood ratio is the mean of T independent lognormal ratios w_t
+of mean 1. A mean-preserving spread of each w is a spread of their sum. So a law of w on a grid
+gives a dominating law of the epoch, by one power in the Fourier domain, and a contraction gives a
+dominated law.
 
 An even grid up to the largest ratios begins too far from 0, and a ratio rounded down to 0 is an
 infinite loss in the add direction. For little noise and few steps, the points are even in
@@ -17,7 +17,7 @@ here.
 
 from functools import lru_cache, partial
 from math import exp, log
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -26,7 +26,7 @@ from dpcore import check
 from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_loss
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
-from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of
+from dpcore.privacy.certified.lattice import LogMoments, log_moments_of
 from dpcore.privacy.certified.step_law import (
     LossLaw,
     StepLaws,
@@ -36,7 +36,7 @@ from dpcore.privacy.certified.step_law import (
     widening,
 )
 from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, IntArray, read_only
-from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch, words_of
+from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch
 from dpcore.privacy.sampling.orders import one_epoch, order_bounds
 from dpcore.privacy.sampling.round_laws import (
     NODES,
@@ -44,6 +44,7 @@ from dpcore.privacy.sampling.round_laws import (
     RoundLaws,
     bounds_around,
     laws_of_atoms,
+    tail_mass,
 )
 
 MAX_EXPONENT = 300.0  # the square of e^300 is still a float
@@ -80,8 +81,9 @@ def place_of(sigma: float, w: float) -> float:
 
 
 def cells_between(sigma: float, w: FloatArray) -> Cells:
-    """Cells between w[0] = 0, w[2], .., halved at w[1], w[3], .., with masses under N(0, sigma^2),
-    N(1, sigma^2).
+    """Cells between w[0] = 0, w[2], .., halved at w[1], w[3], ..
+
+    Their masses are those under N(0, sigma^2) and N(1, sigma^2).
     """
     with np.errstate(divide="ignore"):
         x = sigma**2 * np.log(w) + 0.5
@@ -90,12 +92,11 @@ def cells_between(sigma: float, w: FloatArray) -> Cells:
 
 
 def beyond(sigma: float, end: float) -> Beyond:
-    """The mass above a ratio, and the excess of its part of the mean over that mass at the ratio
-    itself.
-    """
+    """The mass above a ratio, and the excess of its part of the mean over mass times ratio."""
     x = place_of(sigma, end)
     mass = float(ndtr(-x / sigma))
-    return Beyond(mass, max(float(ndtr((1 - x) / sigma)) - mass * end, 0.0))
+    part_of_mean = float(ndtr((1 - x) / sigma))
+    return Beyond(mass, max(part_of_mean - mass * end, 0.0))
 
 
 class Splits(NamedTuple):
@@ -110,22 +111,27 @@ class Splits(NamedTuple):
 def sum_of_ratios(
     steps: int, sigma: float, tail: float, fineness: float
 ) -> tuple[FloatArray, FloatArray, float]:
-    """A dominating law of the sum of `steps` ratios: its values (N,), their masses under Q, and the
-    error of those.
+    """A dominating law of the sum of `steps` ratios.
 
-    Values beyond the last point move down to it, and the missing part of the mean lies at infinity.
-    Errors: RuntimeError if ratios lie too far apart.
+    It is given as its values (N,), their masses under Q, and the error of these. Values beyond the
+    last point move down to it, and the missing part of the mean lies at infinity. Errors:
+    RuntimeError if ratios lie too far apart.
     """
     points = _points(steps, sigma, tail, min(int(POINTS / fineness), MAX_POINTS))
-    one, splits = dominating(cells_between(sigma, _halved(points))), _splits(points)
+    splits = _splits(points)
+    one = dominating(cells_between(sigma, _halved(points)))
     one[-1] += beyond(sigma, float(points[-1])).mass
-    total, count, error = one, 1, steps * _rounded(one, points, splits, steps)
+    total = one
+    count = 1
+    error = steps * _rounded(one, points, splits, steps)
     # From the second binary digit on: each doubles, and a 1 adds one more.
     for bit in bin(steps)[3:]:
-        total, count = _added(total, total, splits), 2 * count
+        total = _added(total, total, splits)
+        count = 2 * count
         error += steps / count * _rounded(total, points, splits, steps)
         if bit == "1":
-            total, count = _added(total, one, splits), count + 1
+            total = _added(total, one, splits)
+            count = count + 1
             error += steps / count * _rounded(total, points, splits, steps)
     return points, read_only(total), error
 
@@ -141,41 +147,40 @@ def _points(steps: int, sigma: float, tail: float, count: int) -> FloatArray:
         raise RuntimeError(
             f"At sigma={sigma:g} one step reveals so much that its ratios are too far apart to add."
         )
-    return read_only(np.concatenate([[0.0], np.exp(np.linspace(first, last, count))]))
+    positive = np.exp(np.linspace(first, last, count))
+    return read_only(np.concatenate([[0.0], positive]))
 
 
 def _splits(points: FloatArray) -> Splits:
-    total = np.minimum(points[:, None] + points, points[-1]).ravel()
-    lower = np.clip(np.searchsorted(points, total, side="right") - 1, 0, points.size - 2)
-    share = np.clip((total - points[lower]) / (points[lower + 1] - points[lower]), 0.0, 1.0)
-    terms = np.bincount(lower, minlength=points.size) + np.bincount(
-        lower + 1, minlength=points.size
-    )
-    return Splits(lower, share, terms)
+    size = points.size
+    total = np.minimum(points[:, None] + points, points[-1]).ravel()  # (N N,)
+    lower = np.clip(np.searchsorted(points, total, side="right") - 1, 0, size - 2)
+    share = (total - points[lower]) / (points[lower + 1] - points[lower])
+    terms = np.bincount(lower, minlength=size) + np.bincount(lower + 1, minlength=size)
+    return Splits(lower, np.clip(share, 0.0, 1.0), terms)
 
 
 def _rounded(mass: FloatArray, points: FloatArray, splits: Splits, steps: int) -> float:
-    """A bound of the effect of rounding on a divergence, if this law is one summand of the whole."""
+    """A bound of the effect of rounding on a divergence, if this law is one of the summands."""
     return UNIT * float((splits.terms + UNITS_PER_MASS) @ (mass * (1 + points / steps)))
 
 
 def _added(first: FloatArray, second: FloatArray, splits: Splits) -> FloatArray:
     """The law of the sum of two."""
-    both = np.outer(first, second).ravel()
+    both = np.outer(first, second).ravel()  # (N N,)
     up = both * splits.share
     size = first.size
-    total = np.bincount(splits.lower, both - up, size) + np.bincount(splits.lower + 1, up, size)
-    return np.asarray(total, dtype=np.float64)
+    lower = np.bincount(splits.lower, both - up, size)
+    upper = np.bincount(splits.lower + 1, up, size)
+    return np.asarray(lower + upper, dtype=np.float64)
 
 
 class Ratio(NamedTuple):
-    """The law of one ratio w under Q: masses at first, first + grid, ..; the rest of its mean 1
-    lies at infinity.
-    """
+    """The law of one ratio w under Q; the rest of its mean 1 lies at infinity."""
 
     first: float
     grid: float
-    mass: FloatArray  # (K,)
+    mass: FloatArray  # (K,) at first, first + grid, ..
 
 
 class Atoms(NamedTuple):
@@ -197,12 +202,11 @@ def allocation_laws(
     *,
     few: bool = False,
 ) -> RoundLaws:
-    """The laws of an epoch of `steps` steps on about `most` nodes at most, without about `tail`
-    mass at an end.
+    """The laws of an epoch of `steps` steps on about `most` nodes at most.
 
-    `few` adds up few ratios on points that are even in logarithms, in both directions: over many
-    epochs with little noise, ratios of middle size matter most. Errors: RuntimeError if the grid
-    would be too long.
+    They leave out about `tail` mass at either end. `few` adds up few ratios on points that are even
+    in logarithms, in both directions: over many epochs with little noise, ratios of middle size
+    matter most. Errors: RuntimeError if the grid would be too long.
     """
     if steps > MAX_EPOCH_STEPS:
         raise RuntimeError(
@@ -213,23 +217,26 @@ def allocation_laws(
     grid = GRID * fineness * deviation
     ratios = FIRST_NODES / fineness
     wide = max(grid, largest(sigma, tail) / ratios)
-    # Without the record small ratios matter: hardly any may be 0, and the largest carry little of
-    # the mean.
-    least = 0.5 * exp(-0.5 / sigma**2 + float(ndtri(tail ** (1 / steps))) / sigma)
-    narrow = max(min(grid, least), end / ratios)
     if few:
         remove = _of_few(steps, sigma, tail, fineness, record=True)
     else:
         remove = _mean_of(spread(sigma, wide, tail), steps, record=True)
-    if few or narrow > least:  # a grid up to the largest ratios is too coarse for the smallest
+    # Without the record small ratios matter: hardly any may be 0, and the largest carry little of
+    # the mean.
+    least = 0.5 * exp(-0.5 / sigma**2 + float(ndtri(tail ** (1 / steps))) / sigma)
+    narrow = max(min(grid, least), end / ratios)
+    too_coarse = narrow > least  # a grid up to the largest ratios, for the smallest ones
+    if few or too_coarse:
         add = _of_few(steps, sigma, tail, fineness, record=False)
     else:
         add = _mean_of(spread(sigma, narrow, LOST * fineness), steps, record=False)
     lower = contracted_mean(steps, sigma, wide, tail)
     mesh = MESH * fineness * _deviation(remove)
-    both = [_on_losses(atoms, mesh, tail, most) for atoms in (remove, add, lower)]
-    laws = StepLaws(both[0].laws.remove, both[1].laws.add, both[2].laws.dominated)
-    return RoundLaws(laws, max(each.error for each in both))
+    from_remove = _on_losses(remove, mesh, tail, most)
+    from_add = _on_losses(add, mesh, tail, most)
+    from_lower = _on_losses(lower, mesh, tail, most)
+    laws = StepLaws(from_remove.laws.remove, from_add.laws.add, from_lower.laws.dominated)
+    return RoundLaws(laws, max(from_remove.error, from_add.error, from_lower.error))
 
 
 def spread(sigma: float, grid: float, tail: float) -> Ratio:
@@ -245,8 +252,11 @@ def contracted(sigma: float, grid: float, tail: float) -> Ratio:
     """A dominated law of w, on a grid that begins at the mean of everything below half a cell."""
     cut = 0.5 * grid
     place = place_of(sigma, cut) / sigma
-    core, share = float(ndtr(place)), float(ndtr(place - 1 / sigma))
-    first = share / core if core > 0 else 0.5 * cut
+    core = float(ndtr(place))  # the mass below the cut
+    part_of_mean = float(ndtr(place - 1 / sigma))
+    first = 0.5 * cut
+    if core > 0:
+        first = part_of_mean / core
     nodes = _nodes(sigma, grid, tail)
     halved = first + grid * _halved(nodes)[2:]
     cells = cells_between(sigma, np.concatenate([[cut, 0.5 * (cut + halved[0])], halved]))
@@ -256,11 +266,14 @@ def contracted(sigma: float, grid: float, tail: float) -> Ratio:
 
 
 def _nodes(sigma: float, grid: float, tail: float) -> IntArray:
-    """The nodes of a grid, up to the place where the record's own step has `tail` mass; the last
-    are far apart.
+    """The nodes of a grid, up to the ratio beyond which the record's own step has `tail` mass.
+
+    The last are far apart.
     """
-    core = int((1 + CORE * float(np.sqrt(np.expm1(sigma**-2)))) / grid) + 1
-    return widening(int(np.ceil(largest(sigma, tail) / grid)) + 2, core)
+    deviation = float(np.sqrt(np.expm1(sigma**-2)))
+    core = int((1 + CORE * deviation) / grid) + 1
+    last = int(np.ceil(largest(sigma, tail) / grid)) + 2
+    return widening(last, core)
 
 
 def _halved(nodes: IntArray | FloatArray) -> FloatArray:
@@ -278,95 +291,110 @@ def contracted_mean(steps: int, sigma: float, grid: float, tail: float) -> Atoms
 
 
 def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
-    """The law of the mean of the ratios, under P, where one ratio is drawn in proportion to its
-    size, or under Q.
+    """The law of the mean of the ratios under P, which has the record, or under Q.
+
+    Under P one of the ratios is drawn in proportion to its size.
     """
-    if np.count_nonzero(ratio.mass) == 1:  # all ratios are one number, and so is their mean
-        node = np.flatnonzero(ratio.mass)
-        mass = ratio.mass[node]
-        t = (ratio.first + ratio.grid * node).astype(np.float64)
-        return Atoms(t, mass * t if record else mass, 0.0, 0.0, record)
-    own_mass = ratio.mass * (ratio.first + ratio.grid * np.arange(ratio.mass.size))
+    nodes = np.arange(ratio.mass.size, dtype=np.float64)
+    places = ratio.first + ratio.grid * nodes  # (K,)
+    own_mass = ratio.mass * places
+    live = np.flatnonzero(ratio.mass)
+    if live.size == 1:  # all ratios are one number, and so is their mean
+        mass = own_mass if record else ratio.mass
+        return Atoms(places[live], mass[live], 0.0, 0.0, record)
     without = LossLaw(ratio.first, ratio.grid, ratio.mass, 0.0)
-    own = LossLaw(ratio.first, ratio.grid, own_mass, max(1 - float(own_mass.sum()), 0.0))
-    losses, counts = ([without, own], [steps - 1, 1]) if record else ([without], [steps])
-    composed = composed_loss(
-        losses, np.array(counts), np.ones(len(losses)), _moments(losses, steps)
-    )
+    if record:
+        own = LossLaw(ratio.first, ratio.grid, own_mass, max(1 - float(own_mass.sum()), 0.0))
+        losses = [without, own]
+        counts = np.array([steps - 1, 1])
+    else:
+        losses = [without]
+        counts = np.array([steps])
+    composed = composed_loss(losses, counts, np.ones(len(losses)), _moments(losses, steps))
     # Whole, so that places are hardly rounded.
     begin = round((composed.start - steps * ratio.first) / ratio.grid)
     t = ratio.first + (begin + np.arange(composed.mass.size)) * ratio.grid / steps
-    return Atoms(t, composed.mass, composed.infinite if record else 0.0, composed.error, record)
+    infinite = composed.infinite if record else 0.0
+    return Atoms(t, composed.mass, infinite, composed.error, record)
 
 
 def _of_few(steps: int, sigma: float, tail: float, fineness: float, record: bool) -> Atoms:
-    """The law of the mean of the ratios from a dominating law on points that are even in
-    logarithms.
-    """
+    """The law of the mean of the ratios, by `sum_of_ratios`, under P or Q."""
     total, mass, error = sum_of_ratios(steps, sigma, tail, fineness)
     t = total / steps
-    shown = mass * t if record else mass
-    return Atoms(t, shown, max(1 - float(shown.sum()), 0.0) if record else 0.0, error, record)
+    if not record:
+        return Atoms(t, mass, 0.0, error, record)
+    own_mass = mass * t
+    infinite = max(1 - float(own_mass.sum()), 0.0)
+    return Atoms(t, own_mass, infinite, error, record)
 
 
 def _moments(losses: list[LossLaw], steps: int) -> LogMoments:
     """Log-moments of the ratios, at orders for the tails of their sum."""
-    mass, grid = losses[0].mass, losses[0].mesh
-    places = losses[0].offset + grid * np.arange(mass.size)
-    deviation = float(np.sqrt(steps * (mass @ (places - 1) ** 2)))
-    farthest = 100 / min(deviation, float(places[-1]))
-    orders = np.geomspace(min(0.01 / deviation, 1 / places[-1]), farthest, ORDERS)
-    return log_moments_of(
-        losses, np.concatenate([-orders[::-1], [0.0], orders]), np.full(len(losses), places[-1])
-    )
+    without = losses[0]
+    places = without.offset + without.mesh * np.arange(without.mass.size)
+    last = places[-1]
+    deviation = float(np.sqrt(steps * (without.mass @ (places - 1) ** 2)))
+    nearest = min(0.01 / deviation, 1 / last)
+    farthest = 100 / min(deviation, float(last))
+    positive = np.geomspace(nearest, farthest, ORDERS)
+    orders = np.concatenate([-positive[::-1], [0.0], positive])
+    return log_moments_of(losses, orders, np.full(len(losses), last))
 
 
 def _deviation(atoms: Atoms) -> float:
     """About the standard deviation of an epoch's loss."""
     live = (atoms.t > 0) & (atoms.mass > 0)
-    loss, mass = np.log(atoms.t[live]), atoms.mass[live]
+    loss = np.log(atoms.t[live])
+    mass = atoms.mass[live]
     return float(np.sqrt(mass @ (loss - mass @ loss) ** 2))
 
 
 def _on_losses(atoms: Atoms, mesh: float, tail: float, most: int) -> RoundLaws:
     """The laws of an epoch on a lattice of losses, from the masses of its mean ratios."""
     live = atoms.t > 0
-    t, mass = atoms.t[live], atoms.mass[live]
-    pair = (
-        AtomPair(np.log(t), mass / t, mass) if atoms.record else AtomPair(np.log(t), mass, mass * t)
-    )
-    laws = laws_of_atoms(pair, mesh, tail, atoms.infinite, add=not atoms.record, most=most)
-    return RoundLaws(laws.laws, atoms.error + laws.error)
+    t = atoms.t[live]
+    mass = atoms.mass[live]
+    if atoms.record:
+        pair = AtomPair(np.log(t), denominator=mass / t, numerator=mass)
+    else:
+        pair = AtomPair(np.log(t), denominator=mass, numerator=mass * t)
+    laws, error = laws_of_atoms(pair, mesh, tail, atoms.infinite, add=not atoms.record, most=most)
+    return RoundLaws(laws, atoms.error + error)
 
 
 def allocation_bounds(
     length: int, sigma: float, whole: IntArray, begun: IntArray, delta: FloatArray
 ) -> EpsilonBounds:
-    """Lower epsilon after (n,) whole epochs of `length` steps, and upper epsilon after (n,) that
-    have begun.
+    """Lower epsilon after (n,) whole epochs, and upper epsilon after (n,) begun ones.
+
+    Each has `length` steps.
     """
-    known, enough = order_bounds(sigma, begun, delta)
+    known_order = order_bounds(sigma, begun, delta)  # its upper end holds here, too
     if length == 1:
-        return EpsilonBounds(known, enough)
+        return known_order
     deltas, place = np.unique(delta, return_inverse=True)
-    lower = np.where(whole > 0, one_epoch(length, sigma, deltas, own=1.0)[place], 0.0)
-    tail = CUT_OFF * float(delta.min()) / int(begun[-1])
+    after_one = one_epoch(length, sigma, deltas, own=1.0)[place]
+    lower = np.where(whole > 0, after_one, 0.0)
+    tail = tail_mass(begun, delta)
     laws_on = partial(allocation_laws, length, sigma, tail)
     try:
         low, upper = bounds_around(laws_on, whole, begun, delta)
         lower = np.maximum(lower, low)
         complete = whole == begun
-        if int(begun[-1]) > 1 and np.any(upper[complete] > WIDE * lower[complete]):
+        wide = np.any(upper[complete] > WIDE * lower[complete])
+        if int(begun[-1]) > 1 and wide:
             low, high = bounds_around(partial(laws_on, few=True), whole, begun, delta)
-            lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+            lower = np.maximum(lower, low)
+            upper = np.minimum(upper, high)
     except RuntimeError as error:
-        return EpsilonBounds(lower, enough, f"{error} The upper end is that of a fixed order.")
-    return EpsilonBounds(lower, np.minimum(upper, enough))
+        note = f"{error} The upper end is that of a fixed order."
+        return EpsilonBounds(lower, known_order.upper, note)
+    return EpsilonBounds(lower, np.minimum(upper, known_order.upper))
 
 
 def drawn_as_a_whole(chosen: int, steps: int) -> tuple[float, int]:
-    """q and the number of steps of the random allocation whose upper bound holds for steps drawn as
-    a whole.
+    """The q and the steps of the allocation whose upper bound holds for steps drawn as a whole.
 
     A record is in `chosen` of `steps` steps, and all sets of so many are alike. Blocks are of equal
     size, the shorter one where `chosen` does not divide `steps`. Source: README.md, Theorem 14.
@@ -390,10 +418,24 @@ class RandomAllocation(Sampler):
     (array([0.62]), array([0.62]))
     """
 
-    name, title, source, phrase, note = words_of("random_allocation")
+    name = "random_allocation"
+    title = "Random allocation"
+    source = (
+        "Feldman, Shenfeld 2026, arXiv 2602.17284, Theorem 4.6; certified here:"
+        " dpcore/privacy/sampling/README.md"
+    )
+    phrase = "batches by random allocation"
+    note = (
+        "Each record joins one batch of every epoch, drawn for it alone. As after a shuffle, each"
+        " record is seen once an epoch; unlike after a shuffle, batches vary in size and the other"
+        " records reveal nothing. The cost is known closely, and is often no more than that of"
+        " Poisson batches. A record in k of T steps, one in each of k equal blocks, is k epochs at"
+        " q = k/T. The upper end of k epochs of floor(T/k) steps also holds for k of T drawn as a"
+        " whole."
+    )
     adjacency = "zero-out"
-    by_epoch: ClassVar[bool] = True
-    slow: ClassVar[bool] = True
+    by_epoch = True
+    slow = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         whole, begun = epochs_around(q, steps)
@@ -409,29 +451,49 @@ class RandomAllocationOnce(Sampler):
     (array([0.34]), array([0.34]))
     """
 
-    name, title, source, phrase, note = words_of("random_allocation_once")
+    name = "random_allocation_once"
+    title = "Allocated once"
+    source = (
+        "Chua et al. 2024, arXiv 2412.16802, for one epoch; all epochs by one with less noise:"
+        " dpcore/privacy/sampling/README.md, Theorem 13"
+    )
+    phrase = "batches allocated once"
+    note = (
+        "Each record joins one batch, drawn for it alone, and every epoch takes the same batches."
+        " An attacker may add up all epochs, so E epochs cost exactly what one costs with noise"
+        " sigma/sqrt(E). That is more than with new batches for every epoch, and often far less"
+        " than in an order that is known."
+    )
     adjacency = "zero-out"
-    by_epoch: ClassVar[bool] = True
-    slow: ClassVar[bool] = True
+    by_epoch = True
+    slow = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         whole, begun = epochs_around(q, steps)
-        # Between two, either is a bound.
-        known = np.unique(np.concatenate([whole[whole > 0], begun]))
-        known = known[known <= (sigma / MIN_SIGMA) ** 2]
-        if known.size > HORIZONS:
-            known = known[
-                np.unique(np.geomspace(1, known.size, HORIZONS).round().astype(np.int64)) - 1
-            ]
-        before, after = (
-            np.searchsorted(known, whole, side="right") - 1,
-            np.searchsorted(known, begun),
-        )
-        (_, upper), lower, note = order_bounds(sigma, begun, delta), np.zeros(steps.shape), ""
+        known = _known_epochs(whole, begun, sigma)
+        # Between two numbers of epochs that are known, either is a bound.
+        before = np.searchsorted(known, whole, side="right") - 1  # (n,)
+        after = np.searchsorted(known, begun)
+        lower = np.zeros(steps.shape)
+        upper = order_bounds(sigma, begun, delta).upper
+        note = ""
         for place, epochs in enumerate(known):
             rows = np.flatnonzero((before == place) | (after == place))
-            one, less = np.ones(rows.shape, dtype=np.int64), sigma / float(np.sqrt(epochs))
-            low, high, note = allocation_bounds(steps_of_epoch(q), less, one, one, delta[rows])
-            lower[rows] = np.where(before[rows] == place, low, lower[rows])
-            upper[rows] = np.where(after[rows] == place, np.minimum(high, upper[rows]), upper[rows])
+            less_noise = sigma / float(np.sqrt(epochs))
+            one = np.ones(rows.shape, dtype=np.int64)
+            found = allocation_bounds(steps_of_epoch(q), less_noise, one, one, delta[rows])
+            least = np.minimum(found.upper, upper[rows])
+            lower[rows] = np.where(before[rows] == place, found.lower, lower[rows])
+            upper[rows] = np.where(after[rows] == place, least, upper[rows])
+            note = found.note
         return EpsilonBounds(lower, upper, note)
+
+
+def _known_epochs(whole: IntArray, begun: IntArray, sigma: float) -> IntArray:
+    """The numbers of epochs to count, increasing, at most HORIZONS."""
+    known = np.unique(np.concatenate([whole[whole > 0], begun]))
+    known = known[known <= (sigma / MIN_SIGMA) ** 2]  # else the noise is below MIN_SIGMA
+    if known.size <= HORIZONS:
+        return known
+    kept = np.geomspace(1, known.size, HORIZONS).round().astype(np.int64) - 1
+    return known[np.unique(kept)]

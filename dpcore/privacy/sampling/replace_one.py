@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.sampling.base import Sampler, words_of
+from dpcore.privacy.sampling.base import Sampler
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import (
     NODES,
@@ -22,6 +22,7 @@ from dpcore.privacy.sampling.round_laws import (
     laws_of_halves,
     on_the_line,
     step_bounds,
+    weighted_deviation,
 )
 
 SAMPLES = 2001  # places on the line for the estimate of a loss's deviation
@@ -39,33 +40,38 @@ def replace_one_laws(
     high = float(loss_at(q, sigma, np.array([end]))[0])
     mesh = max(mesh, 2 * high / most)
     last = int(np.ceil(high / mesh)) + 1
-    x = place_at(q, sigma, lattice(-last * mesh, 2 * last + 1, mesh, sigma))
-    none, other, own = (on_the_line(x - mean, sigma) for mean in (0.0, -1.0, 1.0))
-    return laws_of_halves(
-        np.stack([_mixed(q, none, other), _mixed(q, none, own)]), -last * mesh, mesh
-    )
+    low = -last * mesh
+    x = place_at(q, sigma, lattice(low, 2 * last + 1, mesh, sigma))
+    none = on_the_line(x, sigma)
+    other = on_the_line(x + 1.0, sigma)
+    own = on_the_line(x - 1.0, sigma)
+    halves = np.stack([_mixed(q, none, other), _mixed(q, none, own)])  # under Q and P
+    return laws_of_halves(halves, low, mesh)
 
 
 def deviation(q: float, sigma: float) -> float:
     """About the standard deviation of the loss of one step."""
     x = np.linspace(-1 - 9 * sigma, 1 + 9 * sigma, SAMPLES)
-    density = _mixed(q, np.exp(-0.5 * (x / sigma) ** 2), np.exp(-0.5 * ((x - 1) / sigma) ** 2))
-    loss, weight = loss_at(q, sigma, x), density / density.sum()
-    return float(np.sqrt(weight @ (loss - weight @ loss) ** 2))
+    none = np.exp(-0.5 * (x / sigma) ** 2)
+    own = np.exp(-0.5 * ((x - 1) / sigma) ** 2)
+    return weighted_deviation(loss_at(q, sigma, x), _mixed(q, none, own))
 
 
 def loss_at(q: float, sigma: float, x: FloatArray) -> FloatArray:
     """ln P/Q at places on the line, an odd and rising function of x."""
     with np.errstate(divide="ignore"):
-        rest, own = np.log1p(-q), np.log(q) - 0.5 / sigma**2
-    return np.logaddexp(rest, own + x / sigma**2) - np.logaddexp(rest, own - x / sigma**2)
+        none = np.log1p(-q)
+    own = np.log(q) - 0.5 / sigma**2
+    return np.logaddexp(none, own + x / sigma**2) - np.logaddexp(none, own - x / sigma**2)
 
 
 def place_at(q: float, sigma: float, y: FloatArray) -> FloatArray:
-    """The place on the line with loss y, from b u^2 - (1-q) (e^|y| - 1) u - e^|y| b = 0 for u =
-    e^(x/sigma^2).
+    """The place x on the line with loss y.
+
+    It solves b u^2 - (1-q) (e^|y| - 1) u - e^|y| b = 0 for u = e^(x/sigma^2).
     """
-    rise, shift = (1 - q) * np.expm1(np.abs(y)), np.log(q) - 0.5 / sigma**2
+    rise = (1 - q) * np.expm1(np.abs(y))
+    shift = np.log(q) - 0.5 / sigma**2  # ln b
     # ln of the positive root (rise + sqrt(rise^2 + 4 e^|y| b^2)) / (2 b), whose terms are all
     # positive.
     with np.errstate(divide="ignore"):
@@ -80,20 +86,25 @@ def _mixed(q: float, without: FloatArray, with_record: FloatArray) -> FloatArray
 
 @final
 class PoissonReplaceOne(Sampler):
-    """Poisson batches, for neighbours that differ in the content of one record, not in its
-    presence.
+    """Poisson batches, for neighbours that differ in the content of one record.
 
     >>> PoissonReplaceOne().curve(0.01, 1.0, 1000, 1e-5).lower.round(2)
     array([2.84])
     """
 
-    name, title, source, phrase, note = words_of("poisson_replace_one")
+    name = "poisson_replace_one"
+    title = "Poisson, replace-one"
+    source = "dpcore/privacy/sampling/README.md, Theorem 1"
+    phrase = "Poisson batches"
+    note = (
+        "Poisson batches, but neighbours differ in the content of one record. That may move the"
+        " sum by 2 C; an absent record moves it by C. An epsilon for one adjacency cannot be"
+        " compared with an epsilon for the other."
+    )
     adjacency = "replace-one"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:
-            return EpsilonBounds(*order_bounds(sigma / 2, steps, delta))
-        found = step_bounds(
-            partial(replace_one_laws, q, sigma), MESH * deviation(q, sigma), steps, delta
-        )
-        return EpsilonBounds(*found)
+            return order_bounds(sigma / 2, steps, delta)
+        laws_on = partial(replace_one_laws, q, sigma)
+        return step_bounds(laws_on, MESH * deviation(q, sigma), steps, delta)

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_epsilons
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of, orders_between
 from dpcore.privacy.certified.step_law import HIGHEST, Below, LossLaw, StepLaws, laws_of_cells
 from dpcore.privacy.ends import safe_ends
@@ -46,15 +47,13 @@ class RoundLaws(NamedTuple):
         return max(law.mass.size for law in self.laws)
 
 
-# Of a fineness, 1 at first and then less, and the most nodes of a lattice; RuntimeError if it
-# cannot be finer.
+# From a fineness, 1 at first and then less, and the most nodes of a lattice. RuntimeError if the
+# lattice cannot be finer.
 LawsOn = Callable[[float, int], RoundLaws]
 
 
 class AtomPair(NamedTuple):
-    """Points with their loss and their masses under Q and P, which rounding may leave a little
-    below 0.
-    """
+    """Points with their loss and their masses under Q and P; rounding may leave some below 0."""
 
     loss: FloatArray  # (N,) increasing, ln of the ratio of both masses
     denominator: FloatArray  # (N,)
@@ -70,28 +69,30 @@ def laws_of_atoms(
     add: bool = False,
     most: int = NODES,
 ) -> RoundLaws:
-    """The laws on a lattice of about `most` nodes at most, whose ends leave out at most `tail` of P
-    below and above.
+    """The laws on a lattice of about `most` nodes at most.
 
-    For the add direction at most `tail` of Q lies below the lattice, since that mass is an infinite
-    loss. `infinite` is the mass of P that Q never shows. The error comes from masses below 0.
-    Errors: RuntimeError if a ratio or its square overflows.
+    At most `tail` of P lies below the lattice, and as much above. For the add direction at most
+    `tail` of Q lies below it, too, since that mass is an infinite loss. `infinite` is the mass of
+    P that Q never shows. The error comes from masses below 0. Errors: RuntimeError if a ratio or
+    its square overflows.
     """
-    masses = np.maximum(np.stack([pair.denominator, pair.numerator]), 0.0)
-    error = float(np.maximum(-np.stack([pair.denominator, pair.numerator]), 0.0).sum(axis=1).max())
+    given = np.stack([pair.denominator, pair.numerator])  # (2, N)
+    masses = np.maximum(given, 0.0)
+    error = float(np.maximum(-given, 0.0).sum(axis=1).max())
     total = float(masses[1].sum())
     begin, end = np.searchsorted(np.cumsum(masses[1]), [tail, total - tail])
     if add:
-        begin = min(int(begin), int(np.searchsorted(np.cumsum(masses[0]), tail)))
-    low, high = (float(pair.loss[min(each, pair.loss.size - 1)]) for each in (begin, end))
+        begin = min(begin, np.searchsorted(np.cumsum(masses[0]), tail))
+    last = pair.loss.size - 1
+    low = float(pair.loss[min(begin, last)])
+    high = float(pair.loss[min(end, last)])
     if not max(-low, high) < MAX_LOSS:
         raise RuntimeError("There is so little noise that ratios overflow.")
     mesh = max(mesh, (high - low) / most)
     count = int(np.ceil((high - low) / mesh)) + 2
-    # The mass below the first node, in the halves of all cells, and beyond the last node.
-    half = np.clip(
-        np.floor((pair.loss - low) / (0.5 * mesh)).astype(np.int64) + 1, 0, 2 * count - 1
-    )
+    # The halves: below the first node, of all cells, and beyond the last node.
+    place = np.floor((pair.loss - low) / (0.5 * mesh)).astype(np.int64) + 1  # (N,)
+    half = np.clip(place, 0, 2 * count - 1)
     halves = np.array([np.bincount(half, mass, 2 * count) for mass in masses], dtype=np.float64)
     halves[0, 0] += max(1 - float(halves[0].sum()), 0.0)  # mass of Q that P never shows
     return RoundLaws(laws_of_halves(halves, low, mesh, infinite), error)
@@ -108,18 +109,18 @@ def lattice(low: float, count: int, mesh: float, sigma: float) -> FloatArray:
 
 
 def laws_of_halves(halves: FloatArray, low: float, mesh: float, infinite: float = 0.0) -> StepLaws:
-    """The laws of a pair on a lattice of N nodes from `low` on, from its masses under Q and P, (2,
-    2 N).
+    """The laws of a pair on a lattice of N nodes from `low` on.
 
-    These lie below the first node, in the halves of the cells, and beyond the last node.
+    They are made from the masses under Q and P, (2, 2 N), below the first node, in the halves of
+    the cells, and beyond the last node.
     """
-    nodes = np.exp(low + 0.5 * mesh * np.arange(halves.shape[1] - 1))
-    cells = Cells(nodes[::2], nodes[1::2], halves[:, 1:-1:2], halves[:, 2:-1:2])
-    excess = max(float(halves[1, -1] - halves[0, -1] * nodes[-1]), 0.0) + infinite
-    below, beyond = (
-        Below(float(halves[0, 0]), float(halves[1, 0])),
-        Beyond(float(halves[0, -1]), excess),
-    )
+    ratios = np.exp(low + 0.5 * mesh * np.arange(halves.shape[1] - 1))  # (2 N - 1,)
+    left_halves = halves[:, 1:-1:2]  # (2, N - 1)
+    right_halves = halves[:, 2:-1:2]
+    cells = Cells(ratios[::2], ratios[1::2], left_halves, right_halves)
+    below = Below(float(halves[0, 0]), float(halves[1, 0]))
+    excess = max(float(halves[1, -1] - halves[0, -1] * ratios[-1]), 0.0) + infinite
+    beyond = Beyond(float(halves[0, -1]), excess)
     return laws_of_cells(cells, low, mesh, below, beyond)
 
 
@@ -131,53 +132,63 @@ def on_the_line(x: FloatArray, sigma: float) -> FloatArray:
 def bounds_around(
     laws_on: LawsOn, whole: IntArray, begun: IntArray, delta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Lower epsilon after (n,) completed rounds and upper epsilon after (n,) rounds that have
-    begun, at (n,) deltas.
+    """Lower epsilon after (n,) completed rounds, and upper epsilon after (n,) begun ones.
 
-    Errors: RuntimeError if not even the first lattice can be made.
+    Both are at (n,) deltas. Errors: RuntimeError if not even the first lattice can be made.
     """
-    asked = np.concatenate([whole, begun]).astype(np.float64), np.concatenate([delta, delta])
-    pairs, place = np.unique(np.stack(asked, axis=1), axis=0, return_inverse=True)
-    lower, upper = np.zeros(len(pairs)), np.zeros(len(pairs))
+    rounds = np.concatenate([whole, begun]).astype(np.float64)
+    asked = np.stack([rounds, np.concatenate([delta, delta])], axis=1)  # (2 n, 2)
+    pairs, place = np.unique(asked, axis=0, return_inverse=True)  # each pair is counted once
+    lower = np.zeros(len(pairs))
+    upper = np.zeros(len(pairs))
     rows = np.flatnonzero(pairs[:, 0] > 0)
-    if rows.size:
-        lower[rows], upper[rows] = law_bounds(
-            laws_on, pairs[rows, 0].astype(np.int64), pairs[rows, 1]
-        )
-    place = place.reshape(2, -1)
-    return lower[place[0]], upper[place[1]]
+    if rows.size > 0:
+        some_rounds = pairs[rows, 0].astype(np.int64)
+        lower[rows], upper[rows] = law_bounds(laws_on, some_rounds, pairs[rows, 1])
+    of_whole, of_begun = place.reshape(2, -1)
+    return lower[of_whole], upper[of_begun]
 
 
 def law_bounds(
     laws_on: LawsOn, rounds: IntArray, delta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper epsilon after each of (n,) numbers of rounds, not decreasing and above 0, at
-    (n,) deltas.
+    """Lower and upper epsilon after each of (n,) numbers of rounds, at (n,) deltas.
 
-    Errors: RuntimeError if not even the first lattice can be made.
+    The numbers do not decrease and are above 0. Errors: RuntimeError if not even the first lattice
+    can be made.
     """
     most = most_nodes(rounds.size)
-    given = laws_on(1.0, most)
-    lower, upper = _bounds_on(given, rounds, delta)
-    width, before = _widest(lower, upper), inf
+    laws = laws_on(1.0, most)
+    lower, upper = _bounds_on(laws, rounds, delta)
+    before = inf
+    width = _widest(lower, upper)
     for finer in range(1, LATTICES):
-        wide = width > NARROW_ENOUGH and width <= WORTH_ANOTHER * before
-        if not wide or given.nodes >= most:
+        narrow = width <= NARROW_ENOUGH
+        hardly_narrower = width > WORTH_ANOTHER * before
+        if narrow or hardly_narrower or laws.nodes >= most:
             break
         try:
-            given = laws_on(FINER**finer, most)
-            low, high = _bounds_on(given, rounds, delta)
+            laws = laws_on(FINER**finer, most)
+            low, high = _bounds_on(laws, rounds, delta)
         except RuntimeError:
             break
-        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-        width, before = _widest(lower, upper), width
+        lower = np.maximum(lower, low)
+        upper = np.minimum(upper, high)
+        before = width
+        width = _widest(lower, upper)
     lower, upper, _ = safe_ends(lower, upper, "")
     return lower, upper
 
 
+def tail_mass(rounds: IntArray, delta: FloatArray) -> float:
+    """The mass that the laws of a round may leave out at an end, for so many rounds and deltas."""
+    return CUT_OFF * float(delta.min()) / int(rounds[-1])
+
+
 def most_nodes(pairs: int) -> int:
-    """The most nodes of a lattice for so many pairs of rounds and deltas: each pair takes time for
-    each node.
+    """The most nodes of a lattice for so many pairs of rounds and deltas.
+
+    Each pair takes time for each node.
     """
     return min(NODES, WORK // pairs + FEWEST_NODES)
 
@@ -187,65 +198,82 @@ def step_bounds(
     unit: float,
     steps: IntArray,
     delta: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+) -> EpsilonBounds:
     """As `law_bounds`, from the laws of a step on a mesh, `unit` at first, without about a tail."""
-    tail = CUT_OFF * float(delta.min()) / int(steps[-1])
+    tail = tail_mass(steps, delta)
 
     def round_laws_on(fineness: float, most: int) -> RoundLaws:
         return RoundLaws(laws_on(unit * fineness, tail, most), 0.0)
 
-    return law_bounds(round_laws_on, steps, delta)
+    lower, upper = law_bounds(round_laws_on, steps, delta)
+    return EpsilonBounds(lower, upper)
 
 
 def _widest(lower: FloatArray, upper: FloatArray) -> float:
     """The widest band relative to its epsilon, at most NO_BAND."""
-    return min(float(np.max((upper - lower) / np.maximum(lower, SMALL))), NO_BAND)
+    widths = (upper - lower) / np.maximum(lower, SMALL)
+    return min(float(np.max(widths)), NO_BAND)
 
 
 def upper_bounds(laws: StepLaws, rounds: IntArray, delta: FloatArray) -> FloatArray:
-    """Upper epsilon after each of (n,) numbers of rounds, not decreasing and above 0, at (n,)
-    deltas; (n,).
+    """Upper epsilon after each of (n,) numbers of rounds, at (n,) deltas; (n,).
+
+    The numbers do not decrease and are above 0.
     """
-    return np.maximum(*(_upper(law, rounds, delta) for law in (laws.remove, laws.add)))
+    remove = _upper(laws.remove, rounds, delta)
+    add = _upper(laws.add, rounds, delta)
+    return np.maximum(remove, add)
 
 
 def _upper(law: LossLaw, rounds: IntArray, delta: FloatArray) -> FloatArray:
     """Upper epsilon in one direction."""
-    return composed_epsilons([law], rounds[:, None], delta, moments_of(law, rounds, delta), +1)
+    moments = moments_of(law, rounds, delta)
+    return composed_epsilons([law], rounds[:, None], delta, moments, +1)
 
 
 def _bounds_on(
     given: RoundLaws, rounds: IntArray, delta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper epsilon from the laws on one lattice; their error is charged to delta for
-    each round.
+    """Lower and upper epsilon from the laws on one lattice.
+
+    The error of the laws is charged to delta for each round.
     """
-    laws, error = given.laws, rounds * given.error
-    lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
+    error = rounds * given.error
+    lower = np.zeros(delta.shape)
+    upper = np.full(delta.shape, inf)
     rows = np.flatnonzero(error < MAX_SHARE_OF_DELTA * delta)
-    if rows.size:
-        used, less, more = rounds[rows], (delta - error)[rows], np.minimum(delta + error, 1.0)[rows]
-        remove = _upper(laws.remove, used, less)
-        upper[rows] = np.maximum(remove, _upper(laws.add, used, less))
-        # Of the remove direction, whose upper end is the ceiling.
-        moments = moments_of(laws.dominated, used, more)
-        lower[rows] = composed_epsilons([laws.dominated], used[:, None], more, moments, -1, remove)
+    if rows.size == 0:
+        return lower, upper
+    some_rounds = rounds[rows]
+    less = (delta - error)[rows]
+    more = np.minimum(delta + error, 1.0)[rows]
+    remove = _upper(given.laws.remove, some_rounds, less)
+    add = _upper(given.laws.add, some_rounds, less)
+    upper[rows] = np.maximum(remove, add)
+    # The dominated law is of the remove direction, whose upper end is the ceiling.
+    dominated = given.laws.dominated
+    moments = moments_of(dominated, some_rounds, more)
+    lower[rows] = composed_epsilons([dominated], some_rounds[:, None], more, moments, -1, remove)
     return lower, upper
 
 
 def moments_of(law: LossLaw, rounds: IntArray, delta: FloatArray) -> LogMoments:
     """The log-moments of one law at the orders that matter."""
-    deviation, ends = _deviation(law), (law.offset, law.offset + law.mesh * (law.mass.size - 1))
+    low = law.offset
+    high = law.offset + law.mesh * (law.mass.size - 1)
+    losses = law.offset + law.mesh * np.arange(law.mass.size)
+    deviation = max(weighted_deviation(losses, law.mass), law.mesh)
     orders = orders_between(
         deviation * np.sqrt(rounds[0]),
         deviation * np.sqrt(rounds[-1]),
-        max(ends[1] - ends[0], law.mesh),
+        max(high - low, law.mesh),
         delta,
     )
-    return log_moments_of([law], orders, np.array([max(abs(ends[0]), abs(ends[1])) + 1]))
+    largest = max(abs(low), abs(high)) + 1
+    return log_moments_of([law], orders, np.array([largest]))
 
 
-def _deviation(law: LossLaw) -> float:
-    """Standard deviation of the finite losses, at least one mesh."""
-    loss, mass = law.offset + law.mesh * np.arange(law.mass.size), law.mass / law.mass.sum()
-    return max(float(np.sqrt(mass @ (loss - mass @ loss) ** 2)), law.mesh)
+def weighted_deviation(loss: np.ndarray, mass: np.ndarray) -> float:
+    """Standard deviation of (n,) losses with these masses, whose sum need not be 1."""
+    weight = mass / mass.sum()
+    return float(np.sqrt(weight @ (loss - weight @ loss) ** 2))

@@ -2,12 +2,10 @@
 
 Given the other records that are left in a batch, a record is among them by a coin whose chance
 depends on their number alone. So a step is dominated by a mixture of Poisson steps at these rates,
-one of which is drawn and told. README.md has the proof. Source of the sampler: Ganesh 2025, arXiv
-2508.15089; the bounds are derived here.
+of which one is drawn and made known. README.md has the proof. Source of the sampler: Ganesh 2025,
+arXiv 2508.15089; the bounds are derived here.
 """
 
-from collections.abc import Callable
-from functools import partial
 from math import ceil, floor, inf, isfinite, log, log1p
 from typing import NamedTuple, final
 
@@ -16,11 +14,10 @@ from scipy.special import betainc, ndtri
 
 from dpcore import check
 from dpcore.privacy.certified.cells import loss_heights, position_at
-from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds, epsilon_bounds
-from dpcore.privacy.certified.lattice import CUT_OFF
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
-from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
-from dpcore.privacy.sampling.base import Poisson, Sampler, words_of
+from dpcore.privacy.mechanism import FloatArray, IntArray
+from dpcore.privacy.sampling.base import Sampler, poisson_bounds
 from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import (
     MAX_SHARE_OF_DELTA,
@@ -29,6 +26,7 @@ from dpcore.privacy.sampling.round_laws import (
     laws_of_halves,
     most_nodes,
     on_the_line,
+    tail_mass,
     upper_bounds,
 )
 
@@ -37,12 +35,12 @@ TERMS = 10**6  # of the sum for the chance of a larger batch
 MARGIN = 1e-9  # above the errors of the chances, and of what they leave of delta
 MESH = 0.12  # in standard deviations of a step's loss
 WIDE = 1.01  # upper over lower end above which the other pair is tried, too
-HalvesOn = Callable[[FloatArray], FloatArray]
 
 
 class Coins(NamedTuple):
-    """The coin of a record, given the others that are left: q beside few of them, `rate` beside B -
-    1, 0 beside B.
+    """The coin of a record, given the other records that are left.
+
+    Its chance is q if they are fewer than B - 1, `rate` if they are B - 1, and 0 if they are B.
     """
 
     few: float  # chance of fewer than B - 1 others, not too small
@@ -54,15 +52,20 @@ class Coins(NamedTuple):
 def coins_of(q: float, largest: int, examples: int) -> Coins:
     """The coins of each of n = `examples` records, for batches of at most B = `largest` < n.
 
-    With M drawn from Bin(n, q), the record is there beside B - 1 others with chance (B/n) P(M >=
-    B), and without it these are left with chance (B/n) P(M = B) (1-q)/q.
+    Let M be drawn from Bin(n, q). The record and B - 1 others are left with chance (B/n) P(M >= B),
+    and B - 1 others without it with chance (B/n) P(M = B) (1-q)/q.
     """
-    b, n = largest, examples
-    told = b / n * float(betainc(b, n - b + 1, q))
-    few = 1 - float(betainc(b - 1, n - b + 1, q)) if b > 1 else 0.0
-    rate = 1.0 if q == 1 else min((1 + MARGIN) / (1 + (1 - q) / q / _larger(q, b, n)), 1.0)
-    full = min(told / rate * (1 + MARGIN), 1.0)
-    seen = q * max(few - MARGIN, 0.0) + told * (1 - MARGIN)
+    b = largest
+    n = examples
+    with_others = b / n * float(betainc(b, n - b + 1, q))
+    few = 0.0
+    if b > 1:
+        few = 1 - float(betainc(b - 1, n - b + 1, q))
+    rate = 1.0
+    if q < 1:
+        rate = min((1 + MARGIN) / (1 + (1 - q) / q / _larger(q, b, n)), 1.0)
+    full = min(with_others / rate * (1 + MARGIN), 1.0)
+    seen = q * max(few - MARGIN, 0.0) + with_others * (1 - MARGIN)
     return Coins(min(few + MARGIN, 1 - full), full, rate, seen)
 
 
@@ -73,10 +76,10 @@ def _larger(q: float, b: int, n: int) -> float:
     with np.errstate(over="ignore"):
         products = np.cumprod((n - b + 1 - j) / (b + j) * odds)
         total = 1 + float(products.sum())
-    ratio = max(n - b - TERMS, 0) / (b + TERMS) * odds
-    return (
-        total + float(products[-1]) * ratio / (1 - ratio) if isfinite(total) and ratio < 1 else inf
-    )
+    ratio = max(n - b - TERMS, 0) / (b + TERMS) * odds  # of the next product to the last one
+    if not isfinite(total) or ratio >= 1:
+        return inf
+    return total + float(products[-1]) * ratio / (1 - ratio)
 
 
 def truncated_laws(
@@ -84,17 +87,21 @@ def truncated_laws(
 ) -> StepLaws:
     """The laws of a pair that dominates a step, in both directions, on about `most` nodes at most.
 
-    Its dominated law is not valid for the step.
-
-    Errors: RuntimeError if e^loss overflows.
+    Its dominated law is not valid for the step. Errors: RuntimeError if e^loss overflows.
     """
-    rates = [
-        (chance, rate) for chance, rate in ((coins.few, q), (coins.full, coins.rate)) if chance > 0
-    ]
-    ends = [_ends(rate, sigma, tail) for _, rate in rates]
-    shares = [(chance, partial(_poisson, rate, sigma)) for chance, rate in rates]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    return _mixed(shares, low, high, sigma, max(mesh, (high - low) / most))
+    low = inf
+    high = -inf
+    steps = []  # the Poisson steps that have a chance: (chance, rate)
+    for chance, rate in ((coins.few, q), (coins.full, coins.rate)):
+        if chance > 0:
+            lowest, highest = _ends(rate, sigma, tail)
+            low = min(low, lowest)
+            high = max(high, highest)
+            steps.append((chance, rate))
+    mesh = max(mesh, (high - low) / most)
+    first, y = _losses(low, high, mesh, sigma)
+    parts = [(chance, _poisson(rate, sigma, y)) for chance, rate in steps]
+    return _mixed(parts, first, mesh)
 
 
 def displacing_laws(
@@ -106,71 +113,90 @@ def displacing_laws(
     tail: float,
     most: int = NODES,
 ) -> StepLaws:
-    """The laws of another such pair: in a batch that is cut, the record takes the place of another
-    one.
+    """The laws of another such pair.
+
+    In a batch that is cut, the record takes the place of another one.
     """
-    b, n = largest, examples
+    b = largest
+    n = examples
     cut = min(b / n * float(betainc(b + 1, n - b, q)) / q * (1 + MARGIN), 1.0)
     few = min(1 - float(betainc(b, n - b, q)) + MARGIN, 1 - cut)
     low, high = _ends(q, sigma, tail)
     last = 2 - float(ndtri(tail)) * sigma
     far = max(high, (last - 1.5) / sigma**2)  # the loss is at most that of N(2) and N(1)
     near = min(low, -high)
-    shares = [(few, partial(_poisson, q, sigma)), (cut, partial(_displacing, q, sigma))]
-    return _mixed(shares, near, far, sigma, max(mesh, (far - near) / most))
+    mesh = max(mesh, (far - near) / most)
+    first, y = _losses(near, far, mesh, sigma)
+    parts = [(few, _poisson(q, sigma, y)), (cut, _displacing(q, sigma, y))]
+    return _mixed(parts, first, mesh)
 
 
 def _ends(rate: float, sigma: float, tail: float) -> tuple[float, float]:
     """The losses of a Poisson step without about `tail` mass at either end."""
     low, high = loss_heights(rate, sigma, tail)
-    return low + _least(rate), high + _least(rate)
+    least = _least(rate)
+    return low + least, high + least
 
 
 def _least(rate: float) -> float:
-    """The lowest loss, above which heights count."""
+    """The lowest loss of a Poisson step, from which heights are measured."""
     return 0.0 if rate == 1 else log1p(-rate)
 
 
-def _mixed(
-    shares: list[tuple[float, HalvesOn]], low: float, high: float, sigma: float, mesh: float
-) -> StepLaws:
-    """The laws of pairs with these chances, one of which is drawn and told; what is left tells
-    nothing.
+def _losses(low: float, high: float, mesh: float, sigma: float) -> tuple[int, FloatArray]:
+    """The number of the first node, counted from loss 0, and all losses of the lattice."""
+    first = floor(min(low / mesh, -1))
+    last = ceil(max(high / mesh, 1)) + 1
+    return first, lattice(first * mesh, last - first + 1, mesh, sigma)
+
+
+def _mixed(parts: list[tuple[float, FloatArray]], first: int, mesh: float) -> StepLaws:
+    """The laws of a mixture of pairs, given as their chances and halves (2, 2 N).
+
+    One pair is drawn and made known; with the remaining chance nothing is released.
     """
-    first, last = floor(min(low / mesh, -1)), ceil(max(high / mesh, 1)) + 1
-    y = lattice(first * mesh, last - first + 1, mesh, sigma)
-    halves = np.sum([share * halves_on(y) for share, halves_on in shares], axis=0)
-    # Beside the node of loss 0.
-    halves[:, 1 - 2 * first] += max(1 - sum(share for share, _ in shares), 0.0)
+    halves = np.sum([chance * masses for chance, masses in parts], axis=0)
+    remaining = 1 - sum(chance for chance, _ in parts)
+    halves[:, 1 - 2 * first] += max(remaining, 0.0)  # at the node of loss 0
     return laws_of_halves(halves, first * mesh, mesh)
 
 
 def _poisson(rate: float, sigma: float, y: FloatArray) -> FloatArray:
     """The masses of a Poisson step under Q and P between (n,) losses, (2, n + 1)."""
     x = position_at(rate, sigma, y - _least(rate))
-    none, own = on_the_line(x, sigma), on_the_line(x - 1, sigma)
+    none = on_the_line(x, sigma)
+    own = on_the_line(x - 1, sigma)
     return np.stack([none, (1 - rate) * none + rate * own])
 
 
 def _displacing(q: float, sigma: float, y: FloatArray) -> FloatArray:
-    """The same of (1-q) N(0) + q N(2) and (1-q) N(0) + q N(1) at losses above 0, and below of N(0)
-    and the latter.
+    """The masses of a step that displaces a record under Q and P between (n,) losses, (2, n + 1).
+
+    At losses above 0 the pair is (1-q) N(0) + q N(2) and (1-q) N(0) + q N(1), at losses below 0 it
+    is N(0) and the latter.
     """
-    below, x = _poisson(q, sigma, -y[y <= 0][::-1])[::-1, :0:-1], _far(q, sigma, y[y >= 0])
-    none, one, two = (on_the_line(x - at, sigma)[1:] for at in (0, 1, 2))
-    above = np.stack([(1 - q) * none + q * one, (1 - q) * none + q * two])
-    above[:, 0] += max(1 - float(below[0].sum() + above[0].sum()), 0.0)  # the ratio is 1 elsewhere
+    mirrored = -y[y <= 0][::-1]  # (k,) rising from 0
+    poisson = _poisson(q, sigma, mirrored)[:, 1:]  # (2, k) beyond each of these losses
+    below = poisson[::-1, ::-1]  # (2, k): the mirror image, in which P and Q change places
+    x = _far(q, sigma, y[y >= 0])  # (m,)
+    none = on_the_line(x, sigma)[1:]  # (m,) beyond each of these places
+    one = on_the_line(x - 1, sigma)[1:]
+    two = on_the_line(x - 2, sigma)[1:]
+    above = np.stack([(1 - q) * none + q * one, (1 - q) * none + q * two])  # (2, m)
+    elsewhere = 1 - float(below[0].sum() + above[0].sum())  # there the ratio is 1
+    above[:, 0] += max(elsewhere, 0.0)
     return np.concatenate([below, above], axis=1)
 
 
 def _far(q: float, sigma: float, y: FloatArray) -> FloatArray:
     """The place of a loss y >= 0, from e^a u^2 - e^b u = (1-q) (e^y - 1) for u = e^(x/sigma^2)."""
-    a, b = log(q) - 2 / sigma**2, y + log(q) - 0.5 / sigma**2
+    a = log(q) - 2 / sigma**2
+    b = y + log(q) - 0.5 / sigma**2
     with np.errstate(divide="ignore"):
         rise = np.log1p(-q) + np.log(np.expm1(y))
-        return sigma**2 * (
-            np.logaddexp(b, 0.5 * np.logaddexp(2 * b, log(4) + a + rise)) - log(2) - a
-        )
+        root = 0.5 * np.logaddexp(2 * b, log(4) + a + rise)
+        log_u = np.logaddexp(b, root) - log(2) - a
+    return sigma**2 * log_u
 
 
 @final
@@ -182,41 +208,53 @@ class TruncatedPoisson(Sampler):
     (array([3.]), array([3.01]))
     """
 
-    name, title, source, phrase, note = words_of("truncated_poisson")
+    name = "truncated_poisson"
+    title = "Truncated Poisson"
+    source = (
+        "Ganesh 2025, arXiv 2508.15089, for the sampler; bounds:"
+        " dpcore/privacy/sampling/README.md, Theorems 15, 16"
+    )
+    phrase = "truncated Poisson batches"
+    note = (
+        "Poisson batches, but of a batch with more than B of the N records only B are kept, chosen"
+        " uniformly. Others may tell that a batch is full, and then a record in it is easier to"
+        " find. If hardly any batch is cut, the cost is that of Poisson batches."
+    )
     form = "truncated_poisson:B:N, with batches of at most B of N records"
     adjacency = "zero-out"
 
     def __init__(self, largest: int = 1, examples: int = 1) -> None:
         check.whole(1, MAX_EXAMPLES, largest=largest, examples=examples)
-        self.largest, self.examples = largest, examples
+        self.largest = largest
+        self.examples = examples
 
     def seen(self, q: float) -> float:
         """The chance that a record is left in a batch."""
-        return q if self.largest >= self.examples else coins_of(q, self.largest, self.examples).seen
+        if self.largest >= self.examples:
+            return q
+        return coins_of(q, self.largest, self.examples).seen
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if self.largest >= self.examples:
-            return Poisson()._account(q, sigma, steps, delta)
+            return poisson_bounds(q, sigma, steps, delta)
         coins = coins_of(q, self.largest, self.examples)
-        lower = epsilon_bounds(
-            Mechanism.constant(coins.seen, sigma, int(steps[-1])), steps, delta
-        ).lower
-        tail = CUT_OFF * float(delta.min()) / int(steps[-1])
-        spread = (
-            coins.few * deviation(q, sigma) ** 2 + coins.full * deviation(coins.rate, sigma) ** 2
-        )
-        mesh, most = MESH * float(np.sqrt(spread)), most_nodes(steps.size)
-        upper = upper_bounds(truncated_laws(coins, q, sigma, mesh, tail, most), steps, delta)
+        lower = poisson_bounds(coins.seen, sigma, steps, delta).lower
+        tail = tail_mass(steps, delta)
+        most = most_nodes(steps.size)
+        spread = deviation(q, sigma)
+        variance = coins.few * spread**2 + coins.full * deviation(coins.rate, sigma) ** 2
+        mesh = MESH * float(np.sqrt(variance))
+        laws = truncated_laws(coins, q, sigma, mesh, tail, most)
+        upper = upper_bounds(laws, steps, delta)
         if np.any(upper > WIDE * lower):
-            mesh = MESH * deviation(q, sigma)
+            mesh = MESH * spread
             laws = displacing_laws(q, self.largest, self.examples, sigma, mesh, tail, most)
             upper = np.minimum(upper, upper_bounds(laws, steps, delta))
-        cut = steps * coins.full * coins.rate  # else a step diverges no more than a Poisson one
+        # A step that cuts no batch with the record diverges no more than a Poisson step.
+        cut = steps * coins.full * coins.rate
         rows = np.flatnonzero(cut < MAX_SHARE_OF_DELTA * delta)
-        if rows.size:
-            left = (delta - cut)[rows] * (1 - MARGIN)
-            plain = epsilon_bounds(
-                Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left
-            ).upper
+        if rows.size > 0:
+            rest = (delta - cut)[rows] * (1 - MARGIN)
+            plain = poisson_bounds(q, sigma, steps[rows], rest).upper
             upper[rows] = np.minimum(upper[rows], plain)
         return EpsilonBounds(lower, upper)

@@ -1,8 +1,7 @@
-"""Epsilon of the best of several private runs, from the privacy profile of one; README.md is the
-proof.
+"""Epsilon of the best of several private runs, from the privacy profile of one.
 
-The number K of runs is fixed and known, or drawn in secret from a law that does not depend on the
-data.
+README.md has the proof. The number K of runs is fixed and known, or drawn in secret from a law that
+does not depend on the data.
 """
 
 from collections.abc import Sequence
@@ -33,7 +32,10 @@ SECRET = (
     ", if nobody learns how many there were or anything of the others, and the score uses no"
     " training examples"
 )
-MOST_RUNS, LEAST_SHAPE, MOST_SHAPE, MOST_TRIALS = 10**5, -0.5, 100, 10**9
+MOST_RUNS = 10**5
+LEAST_SHAPE = -0.5
+MOST_SHAPE = 100
+MOST_TRIALS = 10**9
 CELLS = 8000  # of the error rates of tests
 FIRST_CELL = 1e-6  # over the square of the mean: the end of the first of them
 # Of the profile; 120 smaller ones are spread evenly in logarithms.
@@ -89,10 +91,12 @@ class NumberOfRuns:
         >>> NumberOfRuns("binomial", 10, 20).text, NumberOfRuns("fixed", 10).text
         ('binomial:10:20', '10')
         """
-        named = [] if self.law == FIXED else [self.law]
-        return ":".join(
-            [*named, _exact(self.mean), *([_exact(self.other)] if self.law in OTHERS else [])]
-        )
+        if self.law == FIXED:
+            return _exact(self.mean)
+        parts = [self.law, _exact(self.mean)]
+        if self.law in OTHERS:
+            parts.append(_exact(self.other))
+        return ":".join(parts)
 
     @property
     def phrase(self) -> str:
@@ -103,19 +107,24 @@ class NumberOfRuns:
         """
         if self.law == FIXED:
             return f"the best of {self.mean:,} runs" if self.mean > 1 else "one run"
-        named = {"poisson": "Poisson"}.get(self.law, self.law.replace("_", " "))
-        other = f" and {OTHERS[self.law]} {_exact(self.other)}" if self.law in OTHERS else ""
-        return f"the best of a secret number of runs, {named} with mean {_exact(self.mean)}{other}"
+        law = "Poisson" if self.law == "poisson" else self.law.replace("_", " ")
+        text = f"the best of a secret number of runs, {law} with mean {_exact(self.mean)}"
+        if self.law in OTHERS:
+            text += f" and {OTHERS[self.law]} {_exact(self.other)}"
+        return text
 
     @property
     def condition(self) -> str:
         """The choice that epsilon covers, in a sentence."""
-        return f"Epsilon covers {self.phrase}{'' if self.law == FIXED else SECRET}."
+        if self.law == FIXED:
+            return f"Epsilon covers {self.phrase}."
+        return f"Epsilon covers {self.phrase}{SECRET}."
 
     @property
     def some(self) -> float:
-        """The chance of any run at all, without which nothing is published, to some units of
-        itself.
+        """The chance of any run at all, without which nothing is published.
+
+        Its relative error is some units of rounding.
         """
         if self.law == "poisson":
             return -expm1(-self.mean)
@@ -124,8 +133,9 @@ class NumberOfRuns:
         return 1.0
 
     def weight(self, u: FloatArray) -> FloatArray:
-        """F'(1 - u) / F'(1) of the generating function F(x) = E x^K, at (n,) chances u of a better
-        run; 1 to 0.
+        """F'(1 - u) / F'(1) of the generating function F(x) = E x^K, from 1 to 0.
+
+        It is taken at (n,) chances u of a better run.
         """
         if self.law == "poisson":
             return np.exp(-self.mean * u)
@@ -142,11 +152,18 @@ def _exact(value: float) -> str:
 
 def _log_inverse(mean: float, shape: float) -> float:
     """ln(1/gamma) of the negative binomial law without 0 that has this mean."""
-    low, high = 0.0, 50.0
+    low = 0.0
+    high = 50.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        found = expm1(middle) / (middle if shape == 0 else -expm1(-shape * middle) / shape)
-        low, high = (middle, high) if found < mean else (low, middle)
+        if shape == 0:
+            mean_there = expm1(middle) / middle
+        else:
+            mean_there = expm1(middle) / (-expm1(-shape * middle) / shape)
+        if mean_there < mean:
+            low = middle
+        else:
+            high = middle
     return high
 
 
@@ -156,21 +173,30 @@ def read_runs(text: str) -> NumberOfRuns:
     >>> read_runs("10").law, read_runs("binomial:10:20").other
     ('fixed', 20)
     """
-    law, *numbers = text.strip().split(":") if ":" in text else (FIXED, text)
+    law = FIXED
+    numbers = [text]
+    if ":" in text:
+        law, *numbers = text.strip().split(":")
     try:
-        values = [float(read_number(each)) for each in numbers]
+        values = [_read_value(each) for each in numbers]
     except ValueError:
         values = []
-    if law not in LAWS or len(values) != 1 + (law in OTHERS):
+    wanted = 2 if law in OTHERS else 1
+    if law not in LAWS or len(values) != wanted:
         raise ValueError(f"Expected best-of={check.verbatim(text)} to be {FORMS}.")
-    return NumberOfRuns(law, *(int(each) if each.is_integer() else each for each in values))
+    return NumberOfRuns(law, *values)
+
+
+def _read_value(text: str) -> float:
+    """Read a number, a whole one as an int."""
+    value = float(read_number(text))
+    return int(value) if value.is_integer() else value
 
 
 def best_of(
     number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Accountant, delta: float
 ) -> Reading:
-    """Epsilon of publishing the best of the runs at one delta, by this accountant; its kind is the
-    accountant's.
+    """Epsilon of publishing the best of the runs at one delta, by this accountant.
 
     A fixed number is that many runs of each setting, all of which may be published. Otherwise each
     run has one of the settings, picked at random, and only the best may be published, neither the
@@ -185,34 +211,48 @@ def best_of(
     >>> [round(best_of(each, [whole], ACCOUNTANTS["pld"], 1e-5).value, 2) for each in numbers]
     [0.95, 3.41, 1.47, 1.88]
     """
-    seen = delta_of_one(number, delta)
-    asked = min(seen, 1 - MARGIN)
-    alone = max(
-        (accountant.spent(each, asked) for each in settings), key=lambda each: each.lower or 0.0
-    )
     if number.law == FIXED:
-        counts = [
-            replace(each, count=each.count * int(number.mean))
-            for one in settings
-            for each in one.releases
-        ]
-        return replace(accountant.spent(Mechanism(tuple(counts)), delta), lower=alone.lower)
+        return _best_of_fixed(int(number.mean), settings, accountant, delta)
     least = max(BELOW * delta / max(number.mean, 1.0), check.SMALLEST_DELTA)
     deltas = np.append(np.geomspace(least, DELTAS[0], 120)[:-1], DELTAS)
     curves = [_profile(each, deltas, accountant) for each in settings]
-    profile = Pairs(np.max([each.epsilon for each in curves], axis=0), deltas)
-    doubted = next((each for each in curves if not each.kind.is_bound), alone)
-    lower = alone.lower if len(settings) == 1 else None
-    if lower is not None and asked < seen:
+    profile = Pairs(np.max([curve.epsilon for curve in curves], axis=0), deltas)
+    value = selected_epsilon(number, profile, delta)
+    of_one = delta_of_one(number, delta)
+    alone = _dearest(settings, accountant, min(of_one, 1 - MARGIN))
+    lower = alone.lower
+    if len(settings) > 1:
+        lower = None  # a setting is picked at random
+    elif lower is not None and of_one > 1 - MARGIN:
         lower = 0.0
-    value, note = selected_epsilon(number, profile, delta), doubted.note
+    unproven = [curve for curve in curves if not curve.kind.is_bound]
+    silent = [curve for curve in curves if np.isinf(curve.epsilon).all()]
+    weakest = unproven[0] if unproven else alone
+    note = weakest.note
     if isinf(value):
-        note = next((each.note for each in curves if np.isinf(each.epsilon).all()), TOO_LARGE)
-    elif any(each.note == COARSE for each in curves):
+        note = silent[0].note if silent else TOO_LARGE
+    elif any(curve.note == COARSE for curve in curves):
         note = COARSE
     elif value == lower:
         note = ""  # the width of one run's band is no matter here
-    return Reading(value, lower, doubted.kind, note)
+    return Reading(value, lower, weakest.kind, note)
+
+
+def _best_of_fixed(
+    runs: int, settings: Sequence[Mechanism], accountant: Accountant, delta: float
+) -> Reading:
+    """Epsilon of that many runs of each setting, with the lower bound of one run."""
+    releases = []
+    for setting in settings:
+        releases += [replace(each, count=each.count * runs) for each in setting.releases]
+    spent = accountant.spent(Mechanism(tuple(releases)), delta)
+    return replace(spent, lower=_dearest(settings, accountant, min(delta, 1 - MARGIN)).lower)
+
+
+def _dearest(settings: Sequence[Mechanism], accountant: Accountant, delta: float) -> Reading:
+    """Epsilon of one run with the setting that has the largest lower bound."""
+    alone = [accountant.spent(each, delta) for each in settings]
+    return max(alone, key=lambda each: each.lower or 0.0)
 
 
 def _profile(setting: Mechanism, deltas: FloatArray, accountant: Accountant) -> Curve:
@@ -231,52 +271,72 @@ def _profile(setting: Mechanism, deltas: FloatArray, accountant: Accountant) -> 
 
 
 def delta_of_one(number: NumberOfRuns, delta: float) -> float:
-    """The delta at which epsilon of one run is a lower bound for the best, not too small; from 1 on
-    there is none.
+    """The delta, not too small, at which epsilon of one run is a lower bound for the best.
 
-    >>> delta_of_one(NumberOfRuns("fixed", 10), 1e-5), round(delta_of_one(NumberOfRuns("poisson", 1e-17), 1e-18), 6)
-    (1e-05, 0.1)
+    From 1 on there is none.
+
+    >>> delta_of_one(NumberOfRuns("fixed", 10), 1e-5)
+    1e-05
+    >>> round(delta_of_one(NumberOfRuns("poisson", 1e-17), 1e-18), 6)
+    0.1
     >>> delta_of_one(NumberOfRuns("binomial", 1e-8, 10**9), 1e-5)
     1.0
     """
-    some = number.some
     if number.law not in MAY_BE_NONE:
         return delta
-    return delta / some * (1 + MARGIN) if delta < some else 1.0
+    if delta >= number.some:
+        return 1.0
+    return delta / number.some * (1 + MARGIN)
 
 
 def selected_epsilon(number: NumberOfRuns, one: Tradeoff, delta: float) -> float:
-    """Epsilon, up to HIGHEST, at which the best of a random number of runs has this delta, from one
-    run's function.
+    """Epsilon of the best of a random number of runs at this delta; infinite above HIGHEST.
+
+    `one` is the trade-off function of one run.
     """
     share, log_ratio = shifts(number, one)
-    enough = lambda epsilon: delta_of(share, log_ratio, number.mean, one, epsilon) <= delta  # noqa: E731
-    if enough(0.0) or not enough(HIGHEST):
-        return 0.0 if enough(0.0) else inf
-    low, high = 0.0, HIGHEST
+
+    def is_enough(epsilon: float) -> bool:
+        return delta_of(share, log_ratio, number.mean, one, epsilon) <= delta
+
+    if is_enough(0.0):
+        return 0.0
+    if not is_enough(HIGHEST):
+        return inf
+    low = 0.0
+    high = HIGHEST
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        if is_enough(middle):
+            high = middle
+        else:
+            low = middle
     return high
 
 
 def shifts(number: NumberOfRuns, one: Tradeoff) -> tuple[FloatArray, FloatArray]:
     """Shares (K,) that add up to 1, and the shift of epsilon (K,) of each: README.md, Theorem 2."""
-    u = np.append(0.0, np.geomspace(FIRST_CELL / max(number.mean, 1.0) ** 2, 1.0, CELLS))
-    here, there = number.weight(u[:-1]), number.weight(one.power(u[1:]))
+    first = FIRST_CELL / max(number.mean, 1.0) ** 2
+    u = np.append(0.0, np.geomspace(first, 1.0, CELLS))  # ends of the cells
+    here = number.weight(u[:-1])
+    there = number.weight(one.power(u[1:]))
     x, y = hull(np.append(-here, 0.0), np.append(-there, 0.0))
     share = np.diff(x)
     with np.errstate(divide="ignore"):
-        return share, np.log(np.diff(y) / share * (1 - MARGIN))
+        log_ratio = np.log(np.diff(y) / share * (1 - MARGIN))
+    return share, log_ratio
 
 
 def delta_of(
     share: FloatArray, log_ratio: FloatArray, mean: float, one: Tradeoff, epsilon: float
 ) -> float:
-    """Delta of the best run at one epsilon: the mean number of runs times a mixture of one run's
-    shifted deltas.
+    """Delta of the best run at one epsilon.
+
+    It is the mean number of runs times a mixture of one run's shifted deltas.
     """
     at = np.maximum(epsilon + log_ratio, -MAX_EPSILON)
-    within = one.delta(np.abs(at))
-    each = np.where(at >= 0, within, -np.expm1(-np.abs(at)) + np.exp(-np.abs(at)) * within)
+    size = np.abs(at)
+    within = one.delta(size)
+    below_0 = -np.expm1(-size) + np.exp(-size) * within
+    each = np.where(at >= 0, within, below_0)
     return float(mean * (share @ each)) * (1 + MARGIN)

@@ -160,9 +160,15 @@ def test_inputs_stay_the_caller_s_outputs_are_read_only_and_it_can_be_pickled(na
 @everyone
 def test_bad_input_is_named(name: str) -> None:
     for steps, delta, named in [
-        ([5, 101], 1e-5, "steps"), ([-1, 5], 1e-5, "steps"), ([5, 4], 1e-5, "steps"), ([1.5], 1e-5, "steps"),
-        ([], 1e-5, "steps"), ([5], 0.0, "delta"), ([5], 1.0, "delta"), ([5], float("nan"), "delta"),
-    ]:  # fmt: skip
+        ([5, 101], 1e-5, "steps"),
+        ([-1, 5], 1e-5, "steps"),
+        ([5, 4], 1e-5, "steps"),
+        ([1.5], 1e-5, "steps"),
+        ([], 1e-5, "steps"),
+        ([5], 0.0, "delta"),
+        ([5], 1.0, "delta"),
+        ([5], float("nan"), "delta"),
+    ]:
         with pytest.raises(ValueError, match=f"Expected {named}="):
             ACCOUNTANTS[name].curve(Mechanism.constant(0.01, 1.0, 100), steps, delta)
     for steps in [[[1, 2], [3, 4]], [[5]], [1, 2.5], [2.5, 3]]:
@@ -245,9 +251,7 @@ def test_the_note_of_a_claim_speaks_of_the_last_point() -> None:
     assert "lambda" in claim.profile(few, [meets, breaks]).note
 
 
-def test_the_claim_s_conditions_are_judged_at_their_boundary_by_the_loudest_and_by_the_widest_release() -> (
-    None
-):
+def test_the_claim_s_conditions_are_judged_at_their_boundary_by_the_extreme_releases() -> None:
     failing = mma.failing_conditions(Mechanism.constant(0.01, 1.0, 5000), 5000, 1e-5)
     assert not any(text.startswith("sigma") for text in failing)
     assert mma.failing_conditions(Mechanism.constant(1e-100, 1.0, 10), 10, 1e-5) == ()
@@ -282,9 +286,7 @@ def test_conditions_compare_the_theorem_s_own_lambda_and_epsilon() -> None:
             )
 
 
-def test_concentrated_dp_is_confirmed_by_the_releases_that_are_used_at_orders_that_a_table_holds() -> (
-    None
-):
+def test_concentrated_dp_is_confirmed_by_the_used_releases_at_orders_that_a_table_holds() -> None:
     # sigma 2000 and q 1e-4 let the order be 6 million; log-moments are tabulated up to one million.
     curve = ACCOUNTANTS["zcdp"].curve(Mechanism.constant(1e-4, 2000.0, 1), 1, 0.1)
     assert np.isfinite(curve.epsilon[0])

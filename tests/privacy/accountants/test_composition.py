@@ -67,9 +67,7 @@ def advanced(each: list[tuple[float, int]], slack: float) -> float:
 RELEASES = (Release(0.01, 4.0, 400), Release(0.02, 3.0, 100))
 
 
-def test_advanced_composition_spends_half_of_delta_on_the_steps_and_basic_an_equal_share_on_every_step() -> (
-    None
-):
+def test_advanced_composition_spends_half_of_delta_on_steps_and_basic_a_share_on_each() -> None:
     steps = 500
     for delta in (1e-3, 1e-6):
         strong, naive = (
@@ -111,9 +109,7 @@ def test_amplification_follows_its_formula_on_both_sides_of_the_switch() -> None
     )
 
 
-def test_a_share_of_delta_near_the_sampling_rate_buys_a_smaller_epsilon_and_one_above_it_costs_nothing() -> (
-    None
-):
+def test_a_share_of_delta_near_the_sampling_rate_costs_less_and_one_above_it_nothing() -> None:
     # A record is in a batch with chance q: at delta >= q nothing is left to spend.
     mechanism = Mechanism.constant(1e-4, 1.0, 1)
     assert per_use(mechanism, np.array([2e-4]))[0, 0] == 0
@@ -137,9 +133,7 @@ def test_one_step_alone_spends_the_first_half_of_delta_or_all_of_it() -> None:
 MMA = ACCOUNTANTS["mma"]
 
 
-def test_the_numeric_elimination_solves_the_summed_claim_and_is_the_closed_form_at_constant_sigma() -> (
-    None
-):
+def test_the_elimination_solves_the_summed_claim_and_is_closed_form_at_constant_sigma() -> None:
     for delta, (q, sigma) in product(
         [1e-15, 1e-5, 0.5], [(0.01, 2.0), (1e-7, 0.01), (1.0, 1e4), (0.1, 1.0)]
     ):

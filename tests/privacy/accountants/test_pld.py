@@ -279,8 +279,6 @@ def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_300_random_setting
 
 
 @pytest.mark.long
-def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_after_millions_of_different_releases() -> (
-    None
-):
+def test_no_lower_bound_exceeds_a_valid_upper_bound_after_millions_of_releases() -> None:
     for releases, delta in LONG_MIXED:
         check_band(Mechanism(tuple(Release(*each) for each in releases)), delta)

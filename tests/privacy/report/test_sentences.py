@@ -1,4 +1,4 @@
-"""Sentences on numbers: answers, batches that are not Poisson, the privacy statement, the glossary."""
+"""Sentences on numbers: answers, other batches, the privacy statement, the glossary."""
 
 import math
 import re

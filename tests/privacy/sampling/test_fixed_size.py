@@ -62,7 +62,7 @@ def test_no_small_data_set_tells_more_than_the_upper_pair(seed: int) -> None:
 
 
 def test_the_lower_end_is_reached_by_one_record_against_all_others() -> None:
-    """All others and the replacement pull by -1: with it the sum is always -b, else -b or -b + 2."""
+    """All others and the replacement pull by -1: with it the sum is -b, else -b or -b + 2."""
     q, sigma = 0.25, 2.0
     curve = SAMPLER.curve(q, sigma, 1, 1e-3)
     for epsilon, more in (
@@ -80,9 +80,7 @@ def test_the_lower_end_is_reached_by_one_record_against_all_others() -> None:
     assert curve.lower[0] == pytest.approx(float(curve.epsilon[0]), rel=5e-3)
 
 
-def test_the_upper_end_is_the_central_limit_of_many_small_steps_and_closer_than_the_renyi_bound() -> (
-    None
-):
+def test_the_upper_end_is_the_limit_of_many_small_steps_and_closer_than_the_renyi_bound() -> None:
     for q, sigma, steps in ((0.01, 4.0, 10_000), (0.1, 2.0, 10), (512 / 60_000, 1.068, 4680)):
         curve = SAMPLER.curve(q, sigma, steps, 1e-5)
         limit, renyi = SAMPLER.other_curves(q, sigma, np.array([steps]), 1e-5)

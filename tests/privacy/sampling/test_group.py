@@ -30,9 +30,13 @@ def exact(q: float, sigma: float, records: int, t: float, *, add: bool = False) 
             for j in range(records + 1)
         ]
         s, cut = mpmath.mpf(sigma), mpmath.mpf(1 / t if add else t)
-        ratio = lambda x: mpmath.fsum(
-            w * mpmath.exp((2 * j * x - j * j) / (2 * s * s)) for j, w in enumerate(weights)
-        )  # noqa: E731
+
+        def ratio(x: mpmath.mpf) -> mpmath.mpf:
+            parts = [
+                w * mpmath.exp((2 * j * x - j * j) / (2 * s * s)) for j, w in enumerate(weights)
+            ]
+            return mpmath.fsum(parts)
+
         if cut <= weights[0]:
             return 0.0 if add else float(1 - t)
         low, high = mpmath.mpf(-200), mpmath.mpf(200)

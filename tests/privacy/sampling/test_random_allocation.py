@@ -1,4 +1,4 @@
-"""Random allocation: closed forms, quadrature, convolution, simulation and other tools' brackets."""
+"""Random allocation: closed forms, quadrature, convolution, simulation, other tools."""
 
 from itertools import combinations, product
 
@@ -308,9 +308,7 @@ def test_an_allocation_that_is_kept_costs_what_drawing_every_step_of_every_epoch
         assert (found < delta - 5 * error) != above
 
 
-def test_epochs_that_are_kept_are_one_with_less_noise_and_lie_between_new_ones_and_a_known_order() -> (
-    None
-):
+def test_kept_epochs_are_one_with_less_noise_and_lie_between_new_ones_and_a_known_order() -> None:
     once, new, order = (
         SAMPLERS[name] for name in ("random_allocation_once", "random_allocation", "fixed_order")
     )

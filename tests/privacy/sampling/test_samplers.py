@@ -133,10 +133,15 @@ def test_what_would_take_minutes_is_refused_by_a_sentence() -> None:
 @ALL
 def test_nonsense_is_refused_by_name(sampler: Sampler) -> None:
     for arguments, name in [
-        ((0.0, 1.0, 1, 1e-5), "q"), ((1.5, 1.0, 1, 1e-5), "q"), ((0.1, 0.0, 1, 1e-5), "sigma"),
-        ((0.1, 1.0, -1, 1e-5), "steps"), ((0.1, 1.0, 1.5, 1e-5), "steps"), ((0.1, 1.0, [2, 1], 1e-5), "steps"),
-        ((0.1, 1.0, 1, 0.0), "delta"), ((0.1, 1.0, 1, 1.0), "delta"),
-    ]:  # fmt: skip
+        ((0.0, 1.0, 1, 1e-5), "q"),
+        ((1.5, 1.0, 1, 1e-5), "q"),
+        ((0.1, 0.0, 1, 1e-5), "sigma"),
+        ((0.1, 1.0, -1, 1e-5), "steps"),
+        ((0.1, 1.0, 1.5, 1e-5), "steps"),
+        ((0.1, 1.0, [2, 1], 1e-5), "steps"),
+        ((0.1, 1.0, 1, 0.0), "delta"),
+        ((0.1, 1.0, 1, 1.0), "delta"),
+    ]:
         with pytest.raises(ValueError, match=f"Expected {name}"):
             sampler.curve(*arguments)
 
@@ -257,9 +262,7 @@ def test_bounds_that_cross_promise_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert upper.tolist() == [inf, 2.0]
 
 
-def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave_and_whole_rounds_count_below() -> (
-    None
-):
+def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave() -> None:
     def only_coarse(fineness: float, most: int) -> RoundLaws:
         if fineness < 1:
             raise RuntimeError("too long")

@@ -13,7 +13,6 @@ import pytest
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.rounding import ALLOWANCE, RESERVED
 from dpcore.privacy.ends import CROSSING
-from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS, truncated
 from dpcore.privacy.sampling.round_laws import upper_bounds
 from dpcore.privacy.sampling.truncated import (
@@ -79,10 +78,10 @@ def test_the_coins_are_on_the_safe_side_of_sixty_digits(q: float, largest: int, 
     def beyond(trials: int, least: int) -> tuple[mpmath.mpf, mpmath.mpf]:
         """P(M >= least) and P(M = least)."""
         exact = mpmath.mpf(q)
-        first = mpmath.exp(
-            mpmath.loggamma(trials + 1) - mpmath.loggamma(least + 1) - mpmath.loggamma(trials - least + 1)
-            + least * mpmath.log(exact) + (trials - least) * mpmath.log1p(-exact)
-        )  # fmt: skip
+        log_binomial = mpmath.loggamma(trials + 1) - mpmath.loggamma(least + 1)
+        log_binomial -= mpmath.loggamma(trials - least + 1)
+        log_chance = least * mpmath.log(exact) + (trials - least) * mpmath.log1p(-exact)
+        first = mpmath.exp(log_binomial + log_chance)
         total, term, at = mpmath.mpf(0), first, least
         while at <= trials and term > total * mpmath.mpf(10) ** -40:
             total, at = total + term, at + 1
@@ -120,8 +119,9 @@ def test_no_other_records_make_a_step_tell_more_than_the_mixture(
     ]
     reached = 0.0
     for others in product([-1.0, 0.0, 1.0], repeat=n - 1):
-        sums = np.array([[there + sum(others[each - 1] for each in kept), sum(others[each - 1] for each in kept)]
-                         for there, kept in draws])  # fmt: skip
+        without_it = np.array([sum(others[each - 1] for each in kept) for _, kept in draws])
+        record = np.array([there for there, _ in draws])
+        sums = np.stack([record + without_it, without_it], axis=1)
         weight = np.array([float(each) for each in draws.values()])
         with_it, without = (
             weight @ np.exp(-0.5 * ((x - each[:, None]) / sigma) ** 2) for each in sums.T
@@ -222,13 +222,13 @@ def test_what_full_batches_leave_of_delta_is_never_too_much_nor_too_little_to_ho
 ) -> None:
     """T g r in rational numbers, beside deltas from just above it to far above it."""
     asked: list[tuple[float, float]] = []
-    real = truncated.epsilon_bounds
+    real = truncated.poisson_bounds
 
-    def counted(mechanism: Mechanism, steps: np.ndarray, delta: np.ndarray) -> EpsilonBounds:
+    def counted(q: float, sigma: float, steps: np.ndarray, delta: np.ndarray) -> EpsilonBounds:
         asked.extend(zip(steps.tolist(), delta.tolist(), strict=True))
-        return real(mechanism, steps, delta)
+        return real(q, sigma, steps, delta)
 
-    monkeypatch.setattr(truncated, "epsilon_bounds", counted)
+    monkeypatch.setattr(truncated, "poisson_bounds", counted)
     monkeypatch.setattr(
         truncated, "upper_bounds", lambda laws, steps, delta: np.full(steps.shape, np.inf)
     )

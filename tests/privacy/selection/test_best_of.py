@@ -30,8 +30,16 @@ from dpcore.privacy.selection.best_of import (
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 
 PLD = ACCOUNTANTS["pld"]
-LAWS = ["geometric:3", "logarithmic:10", "negative_binomial:5:-0.5", "negative_binomial:5:4", "poisson:0.4",
-        "poisson:6", "binomial:4:5", "binomial:10:40"]  # fmt: skip
+LAWS = [
+    "geometric:3",
+    "logarithmic:10",
+    "negative_binomial:5:-0.5",
+    "negative_binomial:5:4",
+    "poisson:0.4",
+    "poisson:6",
+    "binomial:4:5",
+    "binomial:10:40",
+]
 
 
 def chances(number: NumberOfRuns, most: int = 1500) -> np.ndarray:
@@ -235,10 +243,18 @@ def test_where_one_run_has_no_number_the_best_has_none() -> None:
 
 
 TINY = [
-    "binomial:6.380468405983295e-14:589", "binomial:9.99e-6:700000000", "binomial:9.99e-8:500000001",
-    "binomial:1e-8:1000000000", "binomial:3:4", "binomial:19.999999999999996:20", "binomial:99.5:100",
-    "poisson:1e-17", "poisson:1e-9", "poisson:0.3", "poisson:80",
-]  # fmt: skip
+    "binomial:6.380468405983295e-14:589",
+    "binomial:9.99e-6:700000000",
+    "binomial:9.99e-8:500000001",
+    "binomial:1e-8:1000000000",
+    "binomial:3:4",
+    "binomial:19.999999999999996:20",
+    "binomial:99.5:100",
+    "poisson:1e-17",
+    "poisson:1e-9",
+    "poisson:0.3",
+    "poisson:80",
+]
 
 
 @pytest.mark.parametrize("text", TINY)
@@ -404,15 +420,31 @@ def test_no_random_best_crosses_its_ends_or_is_infinite_without_a_reason() -> No
 
 def test_a_number_of_runs_is_read_or_refused_with_the_way_to_write_it() -> None:
     for text in (
-        "10", "geometric:10", "logarithmic:1.5", "poisson:0.5", "negative_binomial:10:-0.5", "binomial:10:20",
-        "poisson:1e-06", "geometric:12345.678", "negative_binomial:1.2345678:0.1234567", "binomial:10:12345678",
-    ):  # fmt: skip
+        "10",
+        "geometric:10",
+        "logarithmic:1.5",
+        "poisson:0.5",
+        "negative_binomial:10:-0.5",
+        "binomial:10:20",
+        "poisson:1e-06",
+        "geometric:12345.678",
+        "negative_binomial:1.2345678:0.1234567",
+        "binomial:10:12345678",
+    ):
         assert read_runs(text).text == text
         assert all(number in read_runs(text).phrase for number in text.split(":")[1:])
     for text, words in [
-        ("geometric", "such as"), ("geometric:x", "such as"), ("ten:3", "such as"), ("geometric:1", "above 1"),
-        ("0", "runs=0"), ("2.5", "whole"), ("binomial:10", "binomial:10:20"), ("binomial:20:20", "below 20"),
-        ("negative_binomial:3:-1", "at least -0.5"), ("poisson:-1", "above 0"), ("geometric:3:4", "such as"),
-    ]:  # fmt: skip
+        ("geometric", "such as"),
+        ("geometric:x", "such as"),
+        ("ten:3", "such as"),
+        ("geometric:1", "above 1"),
+        ("0", "runs=0"),
+        ("2.5", "whole"),
+        ("binomial:10", "binomial:10:20"),
+        ("binomial:20:20", "below 20"),
+        ("negative_binomial:3:-1", "at least -0.5"),
+        ("poisson:-1", "above 0"),
+        ("geometric:3:4", "such as"),
+    ]:
         with pytest.raises(ValueError, match=words):
             read_runs(text)
