@@ -18,7 +18,8 @@ import os
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 # For both: more threads wait for each other on a busy machine.
@@ -28,6 +29,7 @@ import numpy as np
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -171,14 +173,19 @@ def calibrate(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
         settings = [Mechanism.constant(q, sigma, last) for sigma in sigmas.tolist()]
         row: Row = {}
         for word, accountant in ACCOUNTANTS.items():
-            row[word], rows = cold(
-                lambda: [accountant.curve(each, lengths, DELTA) for each in settings], 3
-            )
+            curves = partial(_curves, accountant, settings, lengths)
+            row[word], rows = cold(curves, 3)
             if word == CERTIFIED:
                 row["widest %"] = max(
                     float(100 * np.max(1 - each.lower / each.epsilon)) for each in rows
                 )
         yield name, row
+
+
+def _curves(
+    accountant: Accountant, settings: Sequence[Mechanism], lengths: np.ndarray
+) -> list[Curve]:
+    return [accountant.curve(each, lengths, DELTA) for each in settings]
 
 
 def main() -> None:

@@ -33,6 +33,7 @@ ROUNDS = 100  # of Newton's method, at most; it needs about five
 SETTLED = 1e-15  # its last change, relative to the places
 SAMPLES = 2001  # places on the line for the estimate of a loss's deviation
 MESH = 0.12  # first mesh, in standard deviations of a step's loss
+PARTS = 2**19  # nodes of a lattice times parts of the mixture, at most
 
 
 class Mixture(NamedTuple):
@@ -103,7 +104,8 @@ def group_laws(step: Mixture, mesh: float, tail: float, most: int = NODES) -> St
     lowest = log(step.chance[0])
     if low < lowest + mesh:
         low = lowest
-    mesh = max(mesh, (high - low) / most)
+    nodes = min(most, PARTS // step.moved.size)
+    mesh = max(mesh, (high - low) / nodes)
     count = int(np.ceil((high - low) / mesh)) + 2
     x = step.places(lattice(low, count, mesh, sigma))
     none = on_the_line(x, sigma)
