@@ -212,7 +212,7 @@ class Plan:
 
     @property
     def repeated(self) -> int:
-        """The number of compositions of earlier runs, which this run draws again with fresh noise."""
+        """The number of compositions of earlier runs that this run repeats with fresh noise."""
         return sum(release.count for release in self.spent)
 
     def anew(self, step: int) -> "Plan":

@@ -273,7 +273,8 @@ def rmse_of(logits: Tensor, y: Tensor) -> float:
 
     Source: Bu et al. 2020, arXiv 1911.11607, Table 4 and its code.
 
-    >>> round(rmse_of(torch.tensor([[9.0, 9.0, -99.0], [-99.0, -99.0, 9.0]]), torch.tensor([1, 2])), 4)
+    >>> logits = torch.tensor([[9.0, 9.0, -99.0], [-99.0, -99.0, 9.0]])
+    >>> round(rmse_of(logits, torch.tensor([1, 2])), 4)
     0.3536
     """
     expected = torch.softmax(logits.double(), 1) @ torch.arange(

@@ -39,7 +39,7 @@ class Axis:
         return log(value) if self.rising else -log(value)
 
     def value(self, x: float) -> float:
-        """The value nearest to an x, rounded to a whole number or to six digits, within the range."""
+        """The value nearest to x within the range, rounded to a whole number or to six digits."""
         exact = exp(x if self.rising else -x)
         near = floor(exact + 0.5) if self.whole else float(f"{exact:.{DIGITS}g}")
         return min(max(near, self.low), self.high)

@@ -33,7 +33,8 @@ def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: 
     bad input or a target that no sigma from 0.01 to 1000 keeps.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
-    >>> found = sigma_for_sampler(SAMPLERS["fixed_order"], EpsilonTarget(3.0, 1e-5), q=0.1, steps=10)
+    >>> target = EpsilonTarget(3.0, 1e-5)
+    >>> found = sigma_for_sampler(SAMPLERS["fixed_order"], target, q=0.1, steps=10)
     >>> round(found.value, 2), found.reading.value <= 3  # one Gaussian release: mu = 1/sigma
     (1.39, True)
     """
@@ -63,7 +64,9 @@ def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: 
     Errors: ValueError for bad input, or if the first step or epoch costs more than the target.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
-    >>> steps_for_sampler(SAMPLERS["fixed_order"], EpsilonTarget(4.4, 1e-5), q=0.1, sigma=2.0).value  # 4 epochs
+    >>> target = EpsilonTarget(4.4, 1e-5)
+    >>> found = steps_for_sampler(SAMPLERS["fixed_order"], target, q=0.1, sigma=2.0)
+    >>> found.value  # 4 epochs
     40
     """
     check.positive(sigma=sigma)

@@ -276,7 +276,9 @@ def verdict_on(answer: Answer) -> Verdict:
     """Judge the number of an answer by the certified accountant on the same mechanism.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
-    >>> verdict_on(solve("sigma", EpsilonTarget(2.0, 1e-5), q=0.01, steps=10_000, accountant="gdp")).worth.value
+    >>> target = EpsilonTarget(2.0, 1e-5)
+    >>> found = solve("sigma", target, q=0.01, steps=10_000, accountant="gdp")
+    >>> verdict_on(found).worth.value
     'claims_less'
     """
     band = answer.reading

@@ -204,9 +204,7 @@ def test_the_length_is_the_longest(sampler: Sampler) -> None:
     assert sampler.curve(Q, 3.0, found.value + unit, 1e-5).last.value > TARGET.epsilon
 
 
-def test_fixed_orders_and_poisson_batches_need_what_their_closed_form_and_the_certified_accountant_say() -> (
-    None
-):
+def test_orders_and_poisson_batches_need_what_closed_form_and_certified_accountant_say() -> None:
     exact = brentq(lambda sigma: gaussian_delta(3.0, np.sqrt(2) / sigma) - 1e-5, 0.5, 20)
     found = sigma_for_sampler(SAMPLERS["fixed_order"], TARGET, Q, 20)
     assert exact <= found.value <= 1.001 * exact
