@@ -27,7 +27,8 @@ def epsilon(mechanism: Mechanism, delta: float, accountant: str = "pld") -> Read
     lower bound.
 
     >>> import dpcore
-    >>> found = dpcore.epsilon(dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), delta=1e-5)
+    >>> mechanism = dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
+    >>> found = dpcore.epsilon(mechanism, delta=1e-5)
     >>> found.lower < found.value < 1.01 * found.lower, found.kind.value
     (True, 'certified')
     """
@@ -50,7 +51,10 @@ def calibrate(
     schedule.
 
     >>> import dpcore
-    >>> dpcore.calibrate("sigma", target_epsilon=3.0, delta=1e-5, q=0.01, steps=10_000, accountant="rdp").value
+    >>> found = dpcore.calibrate(
+    ...     "sigma", target_epsilon=3.0, delta=1e-5, q=0.01, steps=10_000, accountant="rdp"
+    ... )
+    >>> found.value
     1.66222
     """
     from dpcore.privacy.calibration import solve as questions
@@ -67,7 +71,8 @@ def tradeoff(mechanism: Mechanism, accountant: str = "pld") -> TradeoffCurve:
     where known.
 
     >>> import dpcore
-    >>> found = dpcore.tradeoff(dpcore.Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly 1-GDP
+    >>> mechanism = dpcore.Mechanism.constant(q=1.0, sigma=2.0, steps=4)  # exactly 1-GDP
+    >>> found = dpcore.tradeoff(mechanism)
     >>> float(found.lower.beta(0.05).round(3)), float(found.upper.beta(0.05).round(3))
     (0.74, 0.74)
     """

@@ -47,7 +47,8 @@ def normalised(text: str) -> str:
 def read_number(text: str, name: str = "") -> Decimal:
     """Read a number exactly. Errors: ValueError names it and says how to write a number.
 
-    >>> [str(read_number(each, "delta")) for each in ("1e-5", "10⁻⁵", "2.0 × 10^{-6}", "60k", "1/4", "1 %", "60,000")]
+    >>> texts = ("1e-5", "10⁻⁵", "2.0 × 10^{-6}", "60k", "1/4", "1 %", "60,000")
+    >>> [str(read_number(text, "delta")) for text in texts]
     ['0.00001', '0.00001', '0.0000020', '6.0E+4', '0.25', '0.01', '60000']
     >>> read_number("three", "sigma")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""Requests for audits: flat values with JSON, checked when made, and free of torch for the pages."""
+"""Requests for audits: flat values with JSON, checked when made, without torch for the pages."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +24,8 @@ class AuditRequest:
     A fixed seed of the settings makes the audit repeatable; it draws nothing that a run with this
     seed draws.
 
-    >>> AuditRequest.from_json(AuditRequest(RunConfig(sigma=2.0), canaries=10).to_json()).config.sigma
+    >>> request = AuditRequest(RunConfig(sigma=2.0), canaries=10)
+    >>> AuditRequest.from_json(request.to_json()).config.sigma
     2.0
     """
 
@@ -45,9 +46,13 @@ class AuditRequest:
                 f" {self.config.sampler!r}."
             )
         for name in FIXED:
-            if (value := getattr(self.config, name)) != (plain := getattr(RunConfig(), name)):
-                raise ValueError(f"An audit watches one gradient of pixels for each example: set {name} to {plain!r}, "
-                                 f"not {value!r}.")  # fmt: skip
+            value = getattr(self.config, name)
+            plain = getattr(RunConfig(), name)
+            if value != plain:
+                raise ValueError(
+                    "An audit watches one gradient of pixels for each example: set"
+                    f" {name} to {plain!r}, not {value!r}."
+                )
         check.whole(0, MAX_DRAWS, torch_draws=self.torch_draws)
         if 2 * self.canaries > (most := self.trained.examples):
             raise ValueError(

@@ -41,7 +41,7 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.plan import first_steps
 from dpcore.training.randomness.missing_mass import BITS, FURTHER, generator_of
-from dpcore.training.randomness.streams import new_secret
+from dpcore.training.randomness.streams import secret_or_new
 from dpcore.training.training_run import TrainingRun
 
 TRAINING_REPORTS = 40
@@ -63,7 +63,7 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
     if the data or the device are missing or the settings cannot be trained.
     """
     began = time.perf_counter()
-    start = request.seed if request.seed is not None else new_secret() if secret is None else secret
+    start = request.seed if request.seed is not None else secret_or_new(secret)
     watched = WatchedRun(request, start)
     yield watched.prepared()
     yield from _train(watched)

@@ -101,8 +101,12 @@ class WatchedRun:
         secret_bits = int.from_bytes(secret.generate_state(4, np.uint32).tobytes())  # 128
         self.run = run = TrainingRun(config, time.perf_counter, self.plan, secret_bits)
         self.classes = len(DATASETS[config.dataset].classes)
-        noisy, transforms = config.private and config.sigma > 0, run.descent.optimizer.transform
-        self.without_canaries = WITHOUT_NOISE if not noisy else TRANSFORMED if transforms else ""
+        noisy = config.private and config.sigma > 0
+        self.without_canaries = ""
+        if not noisy:
+            self.without_canaries = WITHOUT_NOISE
+        elif run.descent.optimizer.transform:
+            self.without_canaries = TRANSFORMED
         count = 0 if self.without_canaries else request.canaries
         self.canaries = flip_coins(
             count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins)

@@ -1,4 +1,4 @@
-"""Checks of claims of privacy, as papers, model cards and logs print them, against proven bounds."""
+"""Checks of privacy claims, as papers, model cards and logs print them, against proven bounds."""
 
 from dpcore.claims.claim import Claim
 from dpcore.claims.printed import Printed, printed_epsilon

@@ -64,7 +64,7 @@ WAYS = (
 
 
 class Recount(NamedTuple):
-    """An accountant's number in one variant: the least and the most over all readings of the claim."""
+    """An accountant's number in one variant: least and most over all readings of the claim."""
 
     accountant: str
     how: str

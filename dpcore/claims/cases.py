@@ -32,7 +32,8 @@ class Case(NamedTuple):
 def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
     """Return all readings of a complete claim. Errors: ValueError if its epochs are too many steps.
 
-    >>> [(each.epoch, each.most.steps) for each in cases_of(Claim(q=0.28, sigma=1.0, epochs=10.0), "fixed_order")]
+    >>> claim = Claim(q=0.28, sigma=1.0, epochs=10.0)
+    >>> [(each.epoch, each.most.steps) for each in cases_of(claim, "fixed_order")]
     [(3, 30), (4, 40)]
     """
     mechanism = claim.mechanism
@@ -153,8 +154,10 @@ def clashes(claim: Claim) -> tuple[str, ...]:
 def rounds_to(value: float, shown: float) -> bool:
     """True if a number rounds to the shown digits; one digit is too coarse for most.
 
-    >>> rounds_to(256 / 60_000, 0.0043), rounds_to(256 / 60_000, 0.0042), rounds_to(512 / 60_000, 0.01)
-    (True, False, False)
+    >>> rounds_to(256 / 60_000, 0.0043), rounds_to(256 / 60_000, 0.0042)
+    (True, False)
+    >>> rounds_to(512 / 60_000, 0.01)
+    False
     """
     unit = 10.0 ** int(Decimal(repr(shown)).as_tuple().exponent)
     return abs(value - shown) <= min(unit / 2, COARSE * value) + NEAR * value
@@ -163,8 +166,10 @@ def rounds_to(value: float, shown: float) -> bool:
 def is_rate_of(batch: int, examples: int, q: float) -> bool:
     """True if q is the rate of these batches, exact, rounded, or as one over the steps of an epoch.
 
-    >>> is_rate_of(512, 60_000, 0.0085), is_rate_of(512, 60_000, 1 / 118), is_rate_of(512, 60_000, 1 / 119)
-    (True, True, False)
+    >>> is_rate_of(512, 60_000, 0.0085)
+    True
+    >>> is_rate_of(512, 60_000, 1 / 118), is_rate_of(512, 60_000, 1 / 119)
+    (True, False)
     """
     rate = batch / examples
     return rounds_to(rate, q) or any(abs(q * each - 1) <= NEAR for each in epoch_lengths(rate))

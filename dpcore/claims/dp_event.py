@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from dpcore.claims.claim import Claim
@@ -31,8 +32,11 @@ Event = dict[str, Any]
 def event_of(mechanism: Mechanism) -> Event:
     """Return the mechanism as a DpEvent of fields, with `module_name` and `class_name`.
 
-    >>> event_of(Mechanism.constant(1.0, 2.0, 1))
-    {'module_name': 'dp_accounting.dp_event', 'class_name': 'GaussianDpEvent', 'noise_multiplier': 2.0}
+    >>> event = event_of(Mechanism.constant(1.0, 2.0, 1))
+    >>> event["module_name"], event["class_name"]
+    ('dp_accounting.dp_event', 'GaussianDpEvent')
+    >>> event["noise_multiplier"]
+    2.0
     """
     events = [_released(each) for each in mechanism.releases]
     return events[0] if len(events) == 1 else _event("ComposedDpEvent", events=events)
@@ -55,8 +59,9 @@ def read_event(found: Any) -> Claim:
 
 def claim_of(releases: list[Release]) -> Claim:
     """Return a claim about releases; join equal neighbours."""
-    joined = [Release(q, sigma, sum(each.count for each in alike))
-              for (q, sigma), alike in groupby(releases, key=lambda each: (each.q, each.sigma))]  # fmt: skip
+    joined = []
+    for (q, sigma), alike in groupby(releases, key=attrgetter("q", "sigma")):
+        joined.append(Release(q, sigma, sum(each.count for each in alike)))
     mechanism = Mechanism(tuple(joined))
     if len(joined) > 1:
         return Claim(mechanism=mechanism)

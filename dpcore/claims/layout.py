@@ -123,7 +123,8 @@ def logs_of(text: str, cells: Iterable[Cell]) -> list[Log]:
     """Return the logs of a text: alike lines, or rows of a table, with a growing counter and an
     epsilon.
 
-    >>> [(each.field, each.count) for each in logs_of("Round 1/9 | eps=0.2\\nRound 9/9 | eps=0.4", [])]
+    >>> logs = logs_of("Round 1/9 | eps=0.2\\nRound 9/9 | eps=0.4", [])
+    >>> [(each.field, each.count) for each in logs]
     [('steps', 9)]
     """
     alike: dict[str, list[Log]] = {}

@@ -92,8 +92,12 @@ def written(value: object) -> str:
 def read_text(text: str) -> Read:
     """Read the claim of a text. Errors: ValueError for a long text.
 
-    >>> read = read_text("(ε, δ) = (2.92, 10⁻⁵), noise multiplier 1.1, batch size 256, 60k examples, 15 epochs, RDP")
-    >>> read.claim.epsilon.text, read.claim.delta, read.claim.sigma, read.claim.batch, read.claim.accountant
+    >>> read = read_text(
+    ...     "(ε, δ) = (2.92, 10⁻⁵), noise multiplier 1.1,"
+    ...     " batch size 256, 60k examples, 15 epochs, RDP"
+    ... )
+    >>> claim = read.claim
+    >>> claim.epsilon.text, claim.delta, claim.sigma, claim.batch, claim.accountant
     ('2.92', 1e-05, 1.1, 256, 'rdp')
     >>> [(each.field, each.start, each.end) for each in read.found][:2]
     [('epsilon', 10, 14), ('delta', 16, 20)]
@@ -334,10 +338,15 @@ def _step_of(claim: Claim) -> Claim:
 def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
     """Read the text around a history; keep its releases, to find contradictions."""
     read = read_text(text[:start] + text[stop:])
-    found, passed = (
-        tuple(each._replace(**{end: getattr(each, end) + shift for end in ("start", "end")}) for each in several
-              for shift in [stop - start if each.start >= start else 0])
-        for several in (read.found, read.passed)
-    )  # fmt: skip
+    length = stop - start
+    found = tuple(_moved(each, start, length) for each in read.found)
+    passed = tuple(_moved(each, start, length) for each in read.passed)
     history = Found("mechanism", "the releases", start, stop)
     return Read(joined([claim, read.claim]), (*found, history), passed, read.notes)
+
+
+def _moved(value: Found, start: int, length: int) -> Found:
+    """Move a value's place by `length` if it lies behind `start`."""
+    if value.start < start:
+        return value
+    return value._replace(start=value.start + length, end=value.end + length)

@@ -1,4 +1,4 @@
-"""The setup of a claim, q, sigma and steps in all readings, and the proven bounds of its epsilon."""
+"""The setup of a claim: q, sigma and steps in all readings, and proven bounds of its epsilon."""
 
 import math
 from dataclasses import dataclass, replace
@@ -74,8 +74,10 @@ def _of(found: Reading) -> Bounds:
 def log_chance_kept(sampler: str, share: float, epochs: int) -> float:
     """Return the logarithm of the least probability that an example takes part in all epochs.
 
-    >>> round(log_chance_kept("shuffle", 0.1, 2), 4), round(log_chance_kept("shuffle_once", 0.1, 2), 4)
-    (-0.2107, -0.1054)
+    >>> round(log_chance_kept("shuffle", 0.1, 2), 4)
+    -0.2107
+    >>> round(log_chance_kept("shuffle_once", 0.1, 2), 4)
+    -0.1054
     """
     # Each epoch drops other examples, or all epochs drop the same.
     return {"shuffle": epochs, "shuffle_once": 1}.get(sampler, 0) * math.log1p(-share)
@@ -148,7 +150,7 @@ class ClaimedSetup:
         return replace(last, lower=min(each.lower for each in found))
 
     def _of_best(self, runs: NumberOfRuns) -> Bounds:
-        """Bound the best of several runs: from below by one run, which a score may leave to chance."""
+        """Bound the best of several runs: from below by one run, since a score may be chance."""
         seen, one = delta_of_one(runs, self.delta), Bounds(0.0, math.inf, Kind.CERTIFIED)
         if seen < 1:
             one = replace(self, runs=None, delta=seen).proven_bounds()

@@ -67,7 +67,10 @@ def judge(claim: Claim) -> ClaimVerdict:
     """Judge a claim; every claim gets a verdict.
 
     >>> from dpcore.claims import Printed
-    >>> verdict = judge(Claim(Printed("1.26"), delta=1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="moments"))
+    >>> claim = Claim(
+    ...     Printed("1.26"), delta=1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="moments"
+    ... )
+    >>> verdict = judge(claim)
     >>> verdict.standing.value, round(verdict.certificate.bounds.upper, 2)
     ('holds', 0.95)
     """
@@ -193,7 +196,7 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
 
 
 def event_for(certificate: Certificate) -> dict[str, Any] | None:
-    """Return the mechanism as a DpEvent of dp-accounting; None unless batches are Poisson-sampled."""
+    """Return the mechanism as a DpEvent of dp-accounting; None unless sampling is Poisson."""
     return event_of(certificate.setup.mechanism) if certificate.setup.sampler == "poisson" else None
 
 

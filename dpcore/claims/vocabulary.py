@@ -1,4 +1,4 @@
-"""Patterns for texts: those of patterns.toml, and the names of a claim's values in vocabulary.toml."""
+"""Patterns for texts: patterns.toml, and the names of a claim's values in vocabulary.toml."""
 
 import re
 import tomllib
@@ -43,7 +43,7 @@ _AROUND = _expanded(_WRITTEN["names"])
 
 
 def _any(part: str, before: str, after: str, flags: str = "(?i:") -> re.Pattern[str]:
-    """Return the pattern of a part of all fields, each a group; a field without it never matches."""
+    """Return the pattern of a part of all fields, a group each; one without it never matches."""
     groups = (f"(?P<{field}>{flags}{words.get(part, '(?!)')}))" for field, words in FIELDS.items())
     return re.compile(f"{before}(?:{'|'.join(groups)}){after}")
 
@@ -74,6 +74,7 @@ WORDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(  # the field, its v
     for value, pattern in pairs.items()
     if pattern
 )
+_NAMES = "|".join({*OPACUS, *ACCOUNTANTS})
 NAMED_ACCOUNTANT = re.compile(
-    rf"(?i)\b(?:accountant|accounting|mechanism)\W{{1,8}}(?P<name>{'|'.join({*OPACUS, *ACCOUNTANTS})})\b"
+    rf"(?i)\b(?:accountant|accounting|mechanism)\W{{1,8}}(?P<name>{_NAMES})\b"
 )

@@ -234,7 +234,7 @@ def _decoded(files: dict[str, Opener]) -> NDArray[np.uint8]:
 
 
 def _pixels(name: str, opener: Opener) -> NDArray[np.uint8]:
-    """Return a grey image (H, W), or one in colour (H, W, 3); ValueError says why a file is none."""
+    """Return a grey (H, W) or colour image (H, W, 3); ValueError says why a file is no image."""
     try:
         with opener() as stream, warnings.catch_warnings():
             # Its size is looked at below.

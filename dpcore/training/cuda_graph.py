@@ -109,13 +109,21 @@ class StaticStep:
             figure.copy_(values)
 
 
-def recording(
-    step: Callable[[], None], generators: Sequence[torch.Generator]
-) -> Callable[[], None]:
-    """Record the step and return a function that plays it with the generators; the step runs a few
-    times before.
-    """
-    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+class Recording:
+    """A recorded step, played by a call; it keeps the step, which owns the memory of the graph."""
+
+    def __init__(self, graph: torch.cuda.CUDAGraph, owner: Callable[[], None]) -> None:
+        self._graph = graph
+        self._owner = owner
+
+    def __call__(self) -> None:
+        self._graph.replay()
+
+
+def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -> Recording:
+    """Record the step, to be played with the generators; the step runs a few times before."""
+    graph = torch.cuda.CUDAGraph()
+    stream = torch.cuda.Stream()
     for generator in generators:
         graph.register_generator_state(generator)
     stream.wait_stream(torch.cuda.current_stream())
@@ -128,7 +136,7 @@ def recording(
                 step()
     finally:
         torch.cuda.current_stream().wait_stream(stream)
-    return lambda owner=step: graph.replay()  # the step owns the memory of the graph
+    return Recording(graph, step)
 
 
 def room(examples: int, q: float) -> int:

@@ -46,8 +46,10 @@ def defaults(
 
     >>> defaults("mnist", "cnn", "sgd").lr, defaults("mnist", "cnn", "sgd", private=False).lr
     (1.0, 0.05)
-    >>> defaults("mnist", "cnn", "pi_adam").lr, defaults("mnist", "cnn", "pi_adam", reading="literal").lr
-    (0.02, 5.0)
+    >>> defaults("mnist", "cnn", "pi_adam").lr
+    0.02
+    >>> defaults("mnist", "cnn", "pi_adam", reading="literal").lr
+    5.0
     """
     check.one_of(OPTIMIZERS, optimizer=optimizer)
     source = dataset_of(dataset).sources[0] if source is None else source

@@ -88,7 +88,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Preparing:
-    """Progress of the images' features before the first step; not sent if they are known already."""
+    """Progress of the images' features before the first step; not sent if they are known."""
 
     done: int  # images
     total: int

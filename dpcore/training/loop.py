@@ -1,4 +1,4 @@
-"""The training loop, a generator of events from the first step, or a checkpoint, to the last step."""
+"""The training loop: a generator of events from the first step, or a checkpoint, to the last."""
 
 import time
 from collections.abc import Callable, Generator, Iterator

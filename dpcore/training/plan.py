@@ -137,10 +137,10 @@ def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: flo
     while low < high:
         steps = np.unique(np.linspace(low + 1, high, HORIZONS).round().astype(np.int64))
         below = int(np.count_nonzero(curve(mechanism, steps, delta).epsilon <= epsilon))
-        low, high = (
-            (int(steps[below - 1]) if below else low),
-            (int(steps[below]) - 1 if below < len(steps) else high),
-        )
+        if below > 0:
+            low = int(steps[below - 1])
+        if below < len(steps):
+            high = int(steps[below]) - 1
     while low and not curve(mechanism, [low], delta).epsilon[0] <= epsilon:
         low -= 1
     return low
@@ -212,7 +212,7 @@ class Plan:
 
     @property
     def repeated(self) -> int:
-        """The number of compositions of earlier runs, which this run draws again with fresh noise."""
+        """The number of compositions of earlier runs that this run repeats with fresh noise."""
         return sum(release.count for release in self.spent)
 
     def anew(self, step: int) -> "Plan":

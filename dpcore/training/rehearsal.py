@@ -162,8 +162,11 @@ def close(vector: Tensor, twin: Tensor, tolerance: float = CLOSE, lost: float = 
     """True if two vectors differ by at most `tolerance` times the first one's length, plus `lost`;
     False for NaN.
 
-    >>> close(torch.ones(4), torch.tensor([1.0, 1.0, 1.0, 1.001])), close(torch.ones(4), torch.tensor([1.0, 1, 1, 0]))
-    (True, False)
+    >>> ones = torch.ones(4)
+    >>> close(ones, torch.tensor([1.0, 1.0, 1.0, 1.001]))
+    True
+    >>> close(ones, torch.tensor([1.0, 1.0, 1.0, 0.0]))
+    False
     """
     return length(twin - vector) <= tolerance * length(vector) + lost
 

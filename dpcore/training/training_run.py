@@ -8,6 +8,7 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ from dpcore.training.progress import ReportTimes, StepTotals
 from dpcore.training.randomness.batches import ALLOTTED, EpochBatches, poisson_sample
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
-from dpcore.training.randomness.streams import Streams, new_secret, streams_of
+from dpcore.training.randomness.streams import Streams, secret_or_new, streams_of
 from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
 
 
@@ -66,85 +67,100 @@ class TrainingRun:
         inputs: Inputs | None = None,
     ) -> None:
         self.config = config
-        self.secret = (
-            None if config.seed is not None else new_secret() if secret is None else secret
-        )
+        self.secret = secret_or_new(secret) if config.seed is None else None
         self.plan = matching(config, planned) if planned else plan(config)
         self.device = device_of(config.device)
-        self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
+        self.cores = Cores(None if self.device.type == "cpu" else 1)
         streams = streams_of(config, self.secret)
-        inputs = inputs or inputs_of(config, self.device)
-        self.train, self.public, self.test = inputs.train, inputs.public, inputs.test
-        self.fingerprint, self.note = inputs.fingerprint, inputs.note
-        if config.pca:
-            self._project(streams.projection)
-        if config.mean_sigma:
-            self._take_mean_off(streams.mean)
-        module = self._network(streams)
-        self.engine: Engine = engine_of(
-            module, cores, transforms=config.reading != "scaled", views=config.views
-        )
+        inputs = self._released_inputs(inputs or inputs_of(config, self.device), streams)
+        self.train = inputs.train
+        self.public = inputs.public
+        self.test = inputs.test
+        self.fingerprint = inputs.fingerprint
+        self.note = inputs.note
+        self.engine = self._first_engine(streams)
         # On which the last bit of a weight depends.
-        self.machine = machine_of(self.device, cores.count)
+        self.machine = machine_of(self.device, self.cores.count)
         key = secret_of(streams.batches, self.machine)
         self.batches = AesWords(key)
-        self.epoch_batches: EpochBatches | None = None  # in place of Poisson batches
-        if config.sampler in ALLOTTED:
-            self.epoch_batches = EpochBatches(
-                config.sampler, config.examples, steps_of_epoch(config.q), key
-            )
+        self.epoch_batches = self._allotted_batches(key)
         self.noise = self._noise(len(self.engine.parameters), streams.noise)
         self.sigmas = self.plan.sigmas  # (T,)
         lr_steps = config.lr_epochs * config.examples / config.batch or self.plan.steps
         self.learning_rate = LearningRate(config.lr_schedule, config.lr, config.lr_end, lr_steps)
-        self.descent = Descent(config, self.engine, self.noise, cores)
+        self.descent = Descent(config, self.engine, self.noise, self.cores)
         if OPTIMIZERS[config.optimizer].by_relevance and config.private:
             self._allot_noise(streams)
         self.average = WeightAverage(self.engine.parameters, config.ema) if config.ema else None
         self.confusion: tuple[tuple[int, ...], ...] | None = None  # of the latest evaluation
         self.annealing: Annealing | None = None
         if config.acceptance == "sa":
-            self.annealing = Annealing(
-                config.sa_q0, config.sa_mu0, np.random.default_rng(streams.chances)
-            )
+            chances = np.random.default_rng(streams.chances)
+            self.annealing = Annealing(config.sa_q0, config.sa_mu0, chances)
             self.public_loss = self._loss(self.public)
         self.static: StaticStep | None = None
         self.report_times = ReportTimes(clock, config.batch / config.examples)
         self.step_totals = StepTotals(at_once=self.device.type == "cpu")
 
+    def _first_engine(self, streams: Streams) -> Engine:
+        """The engine of the network with its first weights."""
+        transforms = self.config.reading != "scaled"
+        module = self._network(streams)
+        return engine_of(module, self.cores, transforms=transforms, views=self.config.views)
+
+    def _allotted_batches(self, key: bytes) -> EpochBatches | None:
+        """The batches of a sampler that allots whole epochs; None for Poisson batches."""
+        config = self.config
+        if config.sampler not in ALLOTTED:
+            return None
+        return EpochBatches(config.sampler, config.examples, steps_of_epoch(config.q), key)
+
     def _network(self, streams: Streams) -> nn.Sequential:
         """The network with its first weights."""
-        config, classes = self.config, len(DATASETS[self.config.dataset].classes)
-        seed, shape = streams.weights, config.shape
-        return build(config.model, config.activation, seed, shape, classes, config.width).to(
-            self.device
+        config = self.config
+        classes = len(DATASETS[config.dataset].classes)
+        network = build(
+            config.model, config.activation, streams.weights, config.shape, classes, config.width
         )
+        return network.to(self.device)
 
-    def _project(self, seed: SeedSequence) -> None:
+    def _released_inputs(self, inputs: Inputs, streams: Streams) -> Inputs:
+        """Inputs after the releases that change every example: DP-PCA, then the mean."""
+        if self.config.pca:
+            inputs = self._projected(inputs, streams.projection)
+        if self.config.mean_sigma:
+            inputs = self._without_mean(inputs, streams.mean)
+        return inputs
+
+    def _projected(self, inputs: Inputs, seed: SeedSequence) -> Inputs:
         """Project every example by DP-PCA of the training examples."""
-        config, train = self.config, self.train[0]
-        noise = self._once(train[0].numel() ** 2, seed)
-        directions = private_projection(train, config.pca, config.pca_sigma, noise)
-        parts = (self.train, self.public, self.test)
-        self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
+        examples = inputs.train[0]
+        noise = self._once(examples[0].numel() ** 2, seed)
+        directions = private_projection(examples, self.config.pca, self.config.pca_sigma, noise)
 
-    def _take_mean_off(self, seed: SeedSequence) -> None:
+        def projected(x: Tensor) -> Tensor:
+            return x.flatten(1) @ directions
+
+        return _with_examples(inputs, projected)
+
+    def _without_mean(self, inputs: Inputs, seed: SeedSequence) -> Inputs:
         """Take the private mean of the training examples off every example."""
-        views, (x, y) = self.config.views, self.train
-        noise = self._once(x[:1].numel() // views, seed)
-        mean = private_mean(x, views, self.config.mean_sigma, noise)
-        self.train = without_mean(x, views, mean), y
-        self.public, self.test = (
-            (without_mean(x, views, mean), y) for x, y in (self.public, self.test)
-        )
+        views = self.config.views
+        examples = inputs.train[0]
+        noise = self._once(examples[:1].numel() // views, seed)
+        mean = private_mean(examples, views, self.config.mean_sigma, noise)
+
+        def centred(x: Tensor) -> Tensor:
+            return without_mean(x, views, mean)
+
+        return _with_examples(inputs, centred)
 
     def _allot_noise(self, streams: Streams) -> None:
         """Allot the optimizer's noise by the private relevance of each parameter."""
         module = self._network(streams)  # a copy, since autograd needs gradients
         noise = self._once(neuron_count(module), streams.relevance)
-        allot(
-            self.descent.state, relevance_of(module, self.train, self.config.relevance_sigma, noise)
-        )
+        relevance = relevance_of(module, self.train, self.config.relevance_sigma, noise)
+        allot(self.descent.state, relevance)
         self.descent.restore(self.descent.state)
 
     def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
@@ -257,6 +273,19 @@ class TrainingRun:
         return step * self.config.batch / self.config.examples
 
 
+def _with_examples(inputs: Inputs, change: Callable[[Tensor], Tensor]) -> Inputs:
+    """The inputs with the examples of all three parts changed in the same way."""
+    x, y = inputs.train
+    public_x, public_y = inputs.public
+    test_x, test_y = inputs.test
+    return replace(
+        inputs,
+        train=(change(x), y),
+        public=(change(public_x), public_y),
+        test=(change(test_x), test_y),
+    )
+
+
 def shown_answers(logits: Tensor) -> tuple[tuple[float, ...], ...]:
     """The probabilities of all classes for the first few examples, to a thousandth.
 
@@ -273,7 +302,8 @@ def rmse_of(logits: Tensor, y: Tensor) -> float:
 
     Source: Bu et al. 2020, arXiv 1911.11607, Table 4 and its code.
 
-    >>> round(rmse_of(torch.tensor([[9.0, 9.0, -99.0], [-99.0, -99.0, 9.0]]), torch.tensor([1, 2])), 4)
+    >>> logits = torch.tensor([[9.0, 9.0, -99.0], [-99.0, -99.0, 9.0]])
+    >>> round(rmse_of(logits, torch.tensor([1, 2])), 4)
     0.3536
     """
     expected = torch.softmax(logits.double(), 1) @ torch.arange(

@@ -12,7 +12,7 @@ from tests.audit.record_attack_game import SHOWN
 
 
 def best_threshold(model: str) -> float:
-    """The share of right guesses of the best rule "surer than this: it was", and of its opposite."""
+    """The best share of right guesses by "surer than this: it was", or by its opposite."""
     sure = np.array([getattr(each, model) for each in recorded()])
     member = np.array([each.member for each in recorded()])
     rights = [((sure >= bar) == member).mean() for bar in [*sure, np.inf]]

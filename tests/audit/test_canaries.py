@@ -65,9 +65,7 @@ def test_coins_are_fair_and_directions_are_different() -> None:
         flip_coins(11, torch.zeros(10), C, np.random.default_rng(0))
 
 
-def test_scores_of_steps_are_normal_about_1_where_the_canary_was_in_the_batch_and_about_0_where_not() -> (
-    None
-):
+def test_scores_of_steps_are_normal_about_1_for_canaries_in_the_batch_and_else_about_0() -> None:
     watch = watched(request_for(canaries=400))
     inside, outside = watch.scores.of_steps
     sigma = QUICK.sigma

@@ -162,9 +162,7 @@ def test_training_whose_first_step_fails_shows_nothing_and_refutes_nothing(
     assert verdict_of(said).failed == ()
 
 
-def test_an_audit_with_a_fixed_seed_says_the_same_again_and_draws_nothing_that_a_run_of_the_seed_draws() -> (
-    None
-):
+def test_an_audit_with_a_fixed_seed_repeats_and_draws_nothing_that_its_run_draws() -> None:
     def timeless(said):
         return [event for event in said if not hasattr(event, "seconds")]
 

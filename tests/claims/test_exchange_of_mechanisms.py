@@ -40,9 +40,15 @@ from dpcore.privacy.mechanism import Mechanism, Release
 from tests.golden import EXPERIMENTS
 
 RELEASES = st.lists(
-    st.builds(Release, st.sampled_from([0.01, 0.5, 1.0]), st.sampled_from([0.7, 1.1, 4.0]), st.integers(1, 50)),
-    min_size=1, max_size=5,
-)  # fmt: skip
+    st.builds(
+        Release,
+        st.sampled_from([0.01, 0.5, 1.0]),
+        st.sampled_from([0.7, 1.1, 4.0]),
+        st.integers(1, 50),
+    ),
+    min_size=1,
+    max_size=5,
+)
 STEP = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1))
 
 
@@ -388,8 +394,8 @@ def test_an_accountant_is_named_once_with_the_kind_of_its_curve_or_says_why_it_h
     claim = Claim(delta=1e-5, q=0.1, sigma=1.0, steps=100, sampler="poisson")
     mechanism = Mechanism.constant(0.1, 1.0, 100)
     for name, each in ACCOUNTANTS.items():
-        (own,) = [found.kind for (accountant, how), found in numbers(claim).items() if (accountant, how) in
-                  ((name, OWN), (name, NUMERICAL))]  # fmt: skip
+        variants = ((name, OWN), (name, NUMERICAL))
+        (own,) = [found.kind for variant, found in numbers(claim).items() if variant in variants]
         assert own is each.curve(mechanism, 100, 1e-5).kind
     verdict = judge(Claim(Printed("3"), delta=1e-5, q=0.01, sigma=0.01, steps=10, accountant="gdp"))
     assert "has no number here" in verdict.sentence or verdict.standing.value == "refuted"

@@ -186,10 +186,15 @@ def test_a_deviation_in_place_of_a_multiplier_is_refuted(sigma: float, sampler: 
 
 @pytest.mark.parametrize(
     ("epsilon", "runs", "standing"),
-    [("3.01", None, Standing.HOLDS), ("3.01", "10", Standing.UNPROVEN), ("11.3", "10", Standing.HOLDS),
-     ("4.44", "geometric:10", Standing.UNPROVEN), ("4.46", "geometric:10", Standing.HOLDS),
-     ("2.9", "geometric:10", Standing.REFUTED)],
-)  # fmt: skip
+    [
+        ("3.01", None, Standing.HOLDS),
+        ("3.01", "10", Standing.UNPROVEN),
+        ("11.3", "10", Standing.HOLDS),
+        ("4.44", "geometric:10", Standing.UNPROVEN),
+        ("4.46", "geometric:10", Standing.HOLDS),
+        ("2.9", "geometric:10", Standing.REFUTED),
+    ],
+)
 def test_a_claim_may_be_held_to_the_choice_of_the_best_run(
     epsilon: str, runs: str | None, standing: Standing
 ) -> None:

@@ -58,7 +58,7 @@ def test_a_resumed_run_is_bit_for_bit_the_one_that_never_stopped(method, tmp_pat
 
 
 @pytest.mark.long
-def test_a_run_on_a_full_disk_says_so_saves_again_is_cut_off_and_resumed_and_ends_as_one_that_was_not(
+def test_a_run_on_a_full_disk_saves_again_is_resumed_and_ends_as_one_never_interrupted(
     tmp_path, monkeypatch
 ):
     config, file = dataclasses.replace(SMALL, epochs=0.5), tmp_path / "state.pt"  # 79 steps

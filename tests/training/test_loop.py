@@ -282,7 +282,7 @@ def test_one_image_moves_the_sum_by_at_most_one():
     assert 0.99 < torch.linalg.matrix_norm(difference).item() <= 1.0
 
 
-def test_the_noise_of_the_projection_has_its_sigma_and_is_added_before_the_sum_is_rounded_once_to_float32(
+def test_the_noise_of_the_projection_has_its_sigma_and_precedes_the_one_rounding(
     monkeypatch,
 ):
     seen, place = [], "dpcore.training.one_time_releases.principal_directions"

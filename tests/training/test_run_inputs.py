@@ -28,8 +28,14 @@ from tests.training.small_runs import run_of, ticking
 
 CPU = torch.device("cpu")
 SMALL: dict[str, Any] = {
-    "dataset": "few", "model": "linear", "batch": 30, "lr": 0.5, "epochs": 0.5, "seed": 0, "device": "cpu"
-}  # fmt: skip
+    "dataset": "few",
+    "model": "linear",
+    "batch": 30,
+    "lr": 0.5,
+    "epochs": 0.5,
+    "seed": 0,
+    "device": "cpu",
+}
 
 
 @pytest.fixture(autouse=True)

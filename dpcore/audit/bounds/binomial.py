@@ -84,7 +84,7 @@ def rate_below(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
 
 
 def lower_epsilon(mechanism: Mechanism, delta: float) -> float:
-    """Return the certified lower bound of epsilon after the whole mechanism; 0 where none is known."""
+    """Return the certified lower bound of the whole mechanism's epsilon; 0 where none is known."""
     return ACCOUNTANTS[CERTIFIED].spent(mechanism, delta).lower or 0.0
 
 

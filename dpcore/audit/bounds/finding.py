@@ -111,8 +111,12 @@ def trouble(**arrays: FloatArray) -> str:
 
     A number that is not finite is not left out: its presence may depend on the training data.
 
-    >>> trouble(scores=np.array([1.0, np.nan])), trouble(losses=np.zeros(0)), trouble(scores=np.ones(2))
-    ('Nothing can be shown: 1 of 2 scores is not a finite number.', 'Nothing can be shown: there are no losses.', '')
+    >>> trouble(scores=np.array([1.0, np.nan]))
+    'Nothing can be shown: 1 of 2 scores is not a finite number.'
+    >>> trouble(losses=np.zeros(0))
+    'Nothing can be shown: there are no losses.'
+    >>> trouble(scores=np.ones(2))
+    ''
     """
     for name, array in arrays.items():
         words = name.replace("_", " ")

@@ -237,8 +237,9 @@ def impossible_mass(mechanism: Mechanism, radius: float) -> float:
     **Guarantees:** delta(epsilon) of the mechanism with this noise is at least this, at every
     epsilon.
 
-    >>> whole = Mechanism.constant(q=0.001, sigma=0.6, steps=10**5)  # float32 normal numbers of a CPU stop at 5.768
-    >>> round(impossible_mass(whole, 5.768) / 1e-5)
+    >>> whole = Mechanism.constant(q=0.001, sigma=0.6, steps=10**5)
+    >>> largest = 5.768  # of float32 normal numbers of a CPU
+    >>> round(impossible_mass(whole, largest) / 1e-5)
     205
     """
     check.positive(radius=radius)

@@ -106,8 +106,11 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     Transposed, the projections compare directions.
 
     >>> fresh = np.random.default_rng(0).normal(size=(20, 50))
-    >>> audit_repetition(fresh).rejected, audit_repetition(np.vstack([fresh, fresh[:1]])).figures["pair"]
-    (False, (0, 20))
+    >>> audit_repetition(fresh).rejected
+    False
+    >>> repeated = np.vstack([fresh, fresh[:1]])
+    >>> audit_repetition(repeated).figures["pair"]
+    (0, 20)
     """
     z = numbers("projections", projections, dimensions=2)
     steps, directions = z.shape

@@ -90,9 +90,10 @@ def one_run_p_value(
     """Bound the probability of this many right guesses if the training is (epsilon, delta)-DP for
     each canary:
 
-        P[W >= v] + 2 m delta max over i = 1 ... v of P[v > W >= v - i] / i,   W of Bin(r, e^epsilon / (1 + e^epsilon))
+        P[W >= v] + 2 m delta max over i = 1 ... v of P[v > W >= v - i] / i
 
-    with m canaries, r guesses and v right ones. Source: arXiv 2305.08846, Theorem 5.2.
+    with m canaries, r guesses, v right ones, and W of Bin(r, e^epsilon / (1 + e^epsilon)).
+    Source: arXiv 2305.08846, Theorem 5.2.
     Errors: ValueError unless correct <= guesses <= canaries.
 
     >>> round(one_run_p_value(100, 50, 40, 0.0, 0.0), 8)  # 40 heads of 50 fair coins
@@ -139,8 +140,10 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
     It doubles from 1, then halves the interval. Every number below a rejected one must be rejected
     too.
 
-    >>> round(largest(lambda number: number < 5, 100.0), 4), largest(lambda number: number < 500, 100.0)
-    (5.0, 100.0)
+    >>> round(largest(lambda number: number < 5, 100.0), 4)
+    5.0
+    >>> largest(lambda number: number < 500, 100.0)
+    100.0
     """
     if not rejected(0.0):
         return 0.0

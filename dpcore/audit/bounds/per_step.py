@@ -47,8 +47,10 @@ def audit_per_step(
     curve, so `epsilon_if_gaussian` is an estimate.
 
     >>> generator = np.random.default_rng(0)
+    >>> inside = generator.normal(1, 1, 20_000)
+    >>> outside = generator.normal(0, 1, 20_000)
     >>> whole = Mechanism.constant(q=1.0, sigma=1.0, steps=1)
-    >>> found = audit_per_step(generator.normal(1, 1, 20_000), generator.normal(0, 1, 20_000), whole, 1e-5)
+    >>> found = audit_per_step(inside, outside, whole, 1e-5)
     >>> round(found.figures["mu"], 2), found.epsilon < found.figures["epsilon_if_gaussian"] < 4.4
     (0.94, True)
     """

@@ -56,7 +56,8 @@ def score_laws(mechanism: Mechanism) -> ScoreLaws:
 
     Errors: ValueError if a small sigma makes the lattice too long.
 
-    >>> laws = score_laws(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # Normal(-1/2, 1) and Normal(1/2, 1)
+    >>> mechanism = Mechanism.constant(q=1.0, sigma=2.0, steps=4)
+    >>> laws = score_laws(mechanism)  # Normal(-1/2, 1) and Normal(1/2, 1)
     >>> [round(float(law @ laws.score), 3) for law in (laws.outside, laws.inside)]
     [-0.5, 0.5]
     """

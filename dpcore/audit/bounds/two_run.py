@@ -168,7 +168,9 @@ def audit_losses(
 
     >>> import numpy as np
     >>> generator = np.random.default_rng(0)
-    >>> audit_losses(generator.exponential(0.2, 500), generator.exponential(1.0, 500), 1e-5).epsilon > 0.3
+    >>> members = generator.exponential(0.2, 500)
+    >>> others = generator.exponential(1.0, 500)
+    >>> audit_losses(members, others, 1e-5).epsilon > 0.3
     True
     """
     inside, outside = -numbers("members", members), -numbers("others", others)

@@ -36,7 +36,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A column of words: a feature for each known word, 1 in rows with that word and 0 elsewhere."""
+    """A column of words: a feature for each known word, 1 in rows with that word, 0 elsewhere."""
 
     name: str
     words: tuple[str, ...]

@@ -66,7 +66,7 @@ def at_fixed_places(lines: Lines) -> Lines:
 
 
 def balanced(lines: Lines) -> Lines:
-    """Select all frauds, and as many others at fixed random positions: 984 rows, as in the paper."""
+    """Select all frauds, and as many others at fixed random positions: 984 rows, as the paper."""
     words = [line.rpartition(",")[2].strip().strip('"') for line in lines]
     frauds = [line for line, word in zip(lines, words, strict=True) if word == FRAUD]
     others = [line for line, word in zip(lines, words, strict=True) if word != FRAUD]

@@ -37,7 +37,8 @@ def bit_epsilons(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Fl
     Steps with the least noise count as equal ones, at their smallest q and their largest sigma; the
     rest are ignored.
 
-    >>> bit_epsilons(Mechanism.constant(0.01, 0.012, 1000), np.array([1, 1000]), np.array([1e-5, 1e-5])).round(-2)
+    >>> mechanism = Mechanism.constant(0.01, 0.012, 1000)
+    >>> bit_epsilons(mechanism, np.array([1, 1000]), np.array([1e-5, 1e-5])).round(-2)
     array([ 3700., 86000.])
     """
     kinds, counts = composition_of(mechanism, steps)
@@ -75,7 +76,7 @@ def counted_epsilons(
 def _epsilons(
     q: float, sigma: float, height: FloatArray, trials: IntArray, delta: FloatArray, places: int
 ) -> FloatArray:
-    """Epsilon at (n, H) thresholds, (n, 1) trials and deltas, by the best of a few counts; (n, H)."""
+    """(n, H) epsilons by the best of a few counts, at (n, H) thresholds, (n, 1) trials, deltas."""
     place = np.maximum(height + 1 / sigma, LOWEST)
     # The record's own distance, not too small.
     own = place - 1 / sigma + PLACE * UNIT * (np.abs(place) + 1 / sigma)
@@ -103,7 +104,7 @@ def _largest_count(trials: IntArray, chance: FloatArray, level: FloatArray) -> F
 
 
 def log_tail(count: FloatArray, trials: IntArray, log_chance: FloatArray) -> FloatArray:
-    """ln of the chance of `count` ones or more among `trials`, not too small; 0 up to their mean."""
+    """ln of the chance of at least `count` ones in `trials`, not too small; 0 up to their mean."""
     rest, log_other = trials - count, np.log1p(-np.exp(log_chance))
     log_share, log_gap = np.log(count / trials), np.log1p(-np.minimum(count / trials, 1 - UNIT))
     chernoff = count * (log_chance - log_share) + rest * (log_other - log_gap)

@@ -22,7 +22,7 @@ MIN_REACH = 3.0  # standard deviations above N(1) that every lattice covers
 
 
 class Cells(NamedTuple):
-    """Consecutive pieces of the x line, piece i between the nodes i and i+1 of a lattice of losses."""
+    """Consecutive pieces of the x line, piece i between nodes i and i+1 of a lattice of losses."""
 
     w: FloatArray  # (m,) ratio at the nodes
     middle: FloatArray  # (m-1,) ratio between the halves of a cell
@@ -43,7 +43,7 @@ class Cells(NamedTuple):
         return mass - high, high
 
     def chord_error(self) -> FloatArray:
-        """Upper bound of the gap between the hockey-stick curve and its chord in each cell, in w."""
+        """Upper bound of the gap of the hockey-stick curve to its chord in each cell, in w."""
         _, high = self.split()
         mass, tilted = self.right
         # The gap is concave over the cell, so its tangent at the middle bounds it.

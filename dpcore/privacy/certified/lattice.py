@@ -63,7 +63,7 @@ class LogMoments:
         return min(longest(counts.shape[1]), WORK // max(int(lasting), 1))
 
     def chernoff(self, counts: IntArray, log_delta: FloatArray) -> FloatArray:
-        """An epsilon that suffices for the finite part of (n, L) counts at (n,) log deltas; (n,)."""
+        """(n,) epsilons that suffice for the finite part of (n, L) counts at (n,) log deltas."""
         return np.maximum(self._chernoff_bounds(counts, log_delta).min(axis=1), 0.0)
 
     def chernoff_order(self, counts: IntArray, log_delta: float) -> float:

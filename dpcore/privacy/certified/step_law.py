@@ -309,7 +309,7 @@ def lowered_beyond_core(cells: Cells, first: float, core: float, infinite: Beyon
 
 
 def _lower(offset: float, mesh: float, mass: FloatArray) -> LossLaw:
-    """The remove direction of a dominated law; no loss at all if the lattice is too coarse for one."""
+    """The remove direction of a dominated law; no loss at all if the lattice is too coarse."""
     return _forward(offset, mesh, mass, 0.0) if mass.any() else LossLaw(0.0, mesh, np.ones(1), 0.0)
 
 

@@ -1,1 +1,1 @@
-"""Features that look at no data: each is a fixed function of one example, without anything learned."""
+"""Features that look at no data: each is a fixed function of one example; nothing is learned."""

@@ -86,7 +86,9 @@ def kinds_for(dataset: Dataset) -> tuple[str, ...]:
     """The kinds of features that the data set's examples have.
 
     >>> from dpcore.data.catalogue import ADULT, MNIST
-    >>> kinds_for(MNIST), kinds_for(ADULT)
-    (('pixels', 'scatter', 'scatter_upright', 'scatter_random', 'scatter_cosines', 'patches'), ('pixels',))
+    >>> kinds_for(MNIST)
+    ('pixels', 'scatter', 'scatter_upright', 'scatter_random', 'scatter_cosines', 'patches')
+    >>> kinds_for(ADULT)
+    ('pixels',)
     """
     return tuple(each.name for each in KINDS.values() if each.takes(dataset))

@@ -1,4 +1,4 @@
-"""Threads that each keep one core busy with a few large pieces of work, instead of many small ones."""
+"""Threads that each keep one core busy with a few large pieces of work, not many small ones."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +41,7 @@ class Cores:
             torch.set_num_threads(before)  # a number per thread; new threads take the last one set
 
     def working(self) -> AbstractContextManager[None]:
-        """Let torch use one thread in the calling thread too, so that the helpers keep their cores."""
+        """Let torch use one thread in the calling thread too, so the helpers keep their cores."""
         return one_thread() if self._helpers else nullcontext()
 
     def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

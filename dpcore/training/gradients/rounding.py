@@ -16,7 +16,7 @@ TERMS_AT_ONCE = 4096  # terms of a product of rows at once; shorter pieces take 
 
 
 def row_sums(rows: Tensor) -> Tensor:
-    """The sum of each row, (B, n) -> (B,), with at most about 2 sqrt(n) additions for each number."""
+    """The sum of each row, (B, n) -> (B,), with about 2 sqrt(n) additions at most for a number."""
     size = block(rows.shape[1])
     if size == rows.shape[1]:
         return rows.sum(1)

@@ -1,4 +1,4 @@
-"""Optimizers: rules for each coordinate that work in place, so that a step can go piece by piece."""
+"""Optimizers: rules for each coordinate that work in place, so a step can go piece by piece."""
 
 from __future__ import annotations
 

@@ -4,16 +4,17 @@ into an optimizer.
 A row gives a direction f / (sqrt(s) + a) from a history of gradients. The paper does not name these
 gradients:
 
-* scaled (R2c, sound, the default): D = sqrt(s) + a follows from noisy history and is public. Each gradient is divided
-  by D and clipped, and the sum gets noise; history and step see D times the release. a is a
-  multiple A of r, the root mean square of sqrt(s). D is relative to r + a, so that its root mean
-  square is at most 1 and C keeps the units of gradients: D = (sqrt(s) / r + A) / (1 + A). The first
-  D is 1.
-* literal (R2, sound): each example's gradient goes through the row with noisy public history, and the resulting
-  direction is clipped. The history absorbs the released direction (R2a), which is the only release;
-  the step is -lr times that release.
-* raw (R3, **unsound**): as literal, with a history of gradients without noise. One example then changes the directions
-  of all others in later steps, and no clipping bounds that: a demonstration without an epsilon.
+* scaled (R2c, sound, the default): D = sqrt(s) + a follows from noisy history and is public. Each
+  gradient is divided by D and clipped, and the sum gets noise; history and step see D times the
+  release. a is a multiple A of r, the root mean square of sqrt(s). D is relative to r + a, so that
+  its root mean square is at most 1 and C keeps the units of gradients:
+  D = (sqrt(s) / r + A) / (1 + A). The first D is 1.
+* literal (R2, sound): each example's gradient goes through the row with noisy public history, and
+  the resulting direction is clipped. The history absorbs the released direction (R2a), which is the
+  only release; the step is -lr times that release.
+* raw (R3, **unsound**): as literal, with a history of gradients without noise. One example then
+  changes the directions of all others in later steps, and no clipping bounds that: a demonstration
+  without an epsilon.
 
 **Soundness:** scaled and literal add noise of sigma C to a sum that one example moves by at most C,
 given public values: charged as DP-SGD. Source: paper 000, section 4.1 and Table 1; scaling as in

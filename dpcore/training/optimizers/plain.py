@@ -1,4 +1,4 @@
-"""The optimizers that torch has, too, on the noisy mean gradient: SGD, Adam, Adagrad and RMSprop."""
+"""Optimizers that torch also has, on the noisy mean gradient: SGD, Adam, Adagrad and RMSprop."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from dpcore.training.perturbation.methods import METHODS, Method
 from dpcore.training.perturbation.minimisers import best, is_exact
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task, released
-from dpcore.training.randomness.streams import new_secret
+from dpcore.training.randomness.streams import secret_or_new
 
 AT_ONCE = 5e7  # product of rows, parameters and fits computed together
 OVERFLOW = (
@@ -47,8 +47,8 @@ def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
     task = request.task(problem.examples, problem.features)
     theta = best(task, problem)
     least = float(task.model.losses(theta, problem.rows, problem.labels, task.regulariser)[0])
-    start = new_secret() if secret is None else secret
-    ground = Ground(request, task, problem, least, start if request.seed is None else request.seed)
+    start = request.seed if request.seed is not None else secret_or_new(secret)
+    ground = Ground(request, task, problem, least, start)
     positive = float((problem.test_labels > 0).mean())
     sizes = problem.examples, len(problem.test_labels), problem.features, task.parameters
     accuracy = float(task.model.accuracies(theta, problem.test_rows, problem.test_labels)[0])

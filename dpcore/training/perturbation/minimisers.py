@@ -109,5 +109,5 @@ def learnt(task: Task, rows: FloatArray, labels: FloatArray) -> FloatArray:
 
 
 def stepped(task: Task, rows: FloatArray, labels: FloatArray, square: float) -> FloatArray:
-    """Return the parameters (p,) after T steps of gradient descent, with steps divided by `square`."""
+    """Return the parameters (p,) after T steps of gradient descent with rates over `square`."""
     return descended(replace(task, given_rate=task.rate / square), rows, labels)[0]

@@ -124,7 +124,7 @@ class Logistic(RowModel):
 
 
 def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float | None) -> FloatArray:
-    """Reduce weights so that no weight times row is longer than the clipping norm, if there is one."""
+    """Reduce weights so that no weight times row is longer than the clipping norm, if any."""
     if clip_norm is None:
         return weights
     norms = np.linalg.norm(rows, axis=1)

@@ -60,7 +60,7 @@ class Task:
 
     @property
     def lipschitz(self) -> float:
-        """G: largest norm of the gradient of one row's loss, by clipping if the model has no bound."""
+        """G: largest gradient norm of one row's loss, by clipping if the model has no bound."""
         return self.clip_norm if self.model.lipschitz is None else self.model.lipschitz
 
     @property
@@ -103,5 +103,5 @@ class Task:
 
 
 def released(numbers: FloatArray) -> FloatArray:
-    """Round noisy numbers to float32 for release: the last digits of float64 may tell sums apart."""
+    """Round noisy numbers to float32 for release: last digits of float64 may tell sums apart."""
     return numbers.astype(np.float32).astype(np.float64)

@@ -48,6 +48,11 @@ def new_secret() -> int:
     return secrets.randbits(SECRET_BITS)
 
 
+def secret_or_new(secret: int | None) -> int:
+    """The secret if there is one; otherwise a fresh one."""
+    return new_secret() if secret is None else secret
+
+
 def streams_of(config: RunConfig, secret: int | None = None) -> Streams:
     """The streams of a run; `secret` is the seed of a run without a fixed one.
 

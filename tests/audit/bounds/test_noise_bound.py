@@ -106,9 +106,7 @@ def test_each_projection_is_measured_by_the_sigma_of_its_step() -> None:
         audit_noise(drawn, schedule, DELTA)
 
 
-def test_less_noise_than_an_accountant_has_a_number_for_costs_at_least_as_much_and_too_much_promises_nothing() -> (
-    None
-):
+def test_noise_below_an_accountants_range_costs_as_much_and_above_it_promises_nothing() -> None:
     little, less = (
         epsilon_with_noise(Mechanism.constant(0.1, 1.0, 3), factor, DELTA)
         for factor in (0.05, 1e-9)

@@ -88,9 +88,7 @@ def test_no_mechanism_of_this_epsilon_and_delta_is_right_more_often(canaries: in
             assert np.all(tail <= np.array(claimed) * (1 + 1e-9)), (name, epsilon)
 
 
-def test_without_delta_randomized_response_is_met_exactly_and_another_mechanism_is_right_more_often() -> (
-    None
-):
+def test_without_delta_randomized_response_is_met_and_another_mechanism_is_right_more() -> None:
     """The test above would see that delta is not charged: without it all that is charged is
     randomized response.
     """

@@ -56,7 +56,7 @@ def test_no_statement_is_overlooked() -> None:
 
 
 def test_no_error_is_charged_by_a_number_without_a_name() -> None:
-    """Every factor of the unit roundoff inside a function is 1, 2, or a name that the proof lists."""
+    """Every factor of the unit roundoff in a function is 1, 2, or a name that the proof lists."""
     nodes = [node for path in ROOM.glob("*.py") for node in ast.walk(ast.parse(path.read_text()))]
     for function in (node for node in nodes if isinstance(node, ast.FunctionDef)):
         for product in (node for node in ast.walk(function) if isinstance(node, ast.BinOp)):

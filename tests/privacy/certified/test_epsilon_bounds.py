@@ -396,7 +396,7 @@ def piecewise(edges: list[float]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def two_step_delta(q: float, sigma: float, epsilon: float, remove: bool) -> float:
-    """Delta of two equal steps: the first outcome shifts the epsilon that is asked of the second."""
+    """Delta of two equal steps: the first outcome shifts the epsilon asked of the second."""
     far, bound = 14 * sigma, np.log1p(-q)
     # Second loss at its bound.
     kink = sigma**2 * np.log(max((np.exp(epsilon - bound) - 1 + q) / q, 1e-300)) + 0.5

@@ -139,7 +139,7 @@ def test_the_corner_of_a_trade_off_function_without_sampling_holds_its_closed_fo
 
 
 def test_the_margins_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checks above have power: without the charge for rounding, a bound lies on the wrong side."""
+    """The checks above have power: without the charge for rounding, a bound is wrong."""
     for name in ("MARGIN", "ALLOWED", "NUDGE", "UNIT"):
         monkeypatch.setattr(gaussian_bounds, name, 0.0)
     with pytest.raises(AssertionError):

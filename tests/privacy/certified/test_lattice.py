@@ -106,9 +106,7 @@ def test_the_cut_of_the_core_lies_above_its_mean_and_below_the_next_node() -> No
     assert cut == pytest.approx(start + 0.02, rel=1e-2)
 
 
-def test_a_lattice_that_reaches_the_bound_of_the_loss_has_no_infinite_loss_where_the_record_is_added() -> (
-    None
-):
+def test_a_lattice_up_to_the_bound_of_the_loss_has_no_infinite_loss_for_an_added_record() -> None:
     assert step_laws(0.1, 1.0, 0.2, 1e-9).add.infinite == 0
     assert step_laws(0.5, 4.0, 0.01, 1e-2).add.infinite > 0
 
@@ -117,6 +115,12 @@ MANY = Composition(
     [(q, float(sigma)) for q in (0.01, 0.2) for sigma in np.geomspace(0.5, 8.0, 50)],
     np.arange(1, 301).reshape(3, 100),
 )
+
+
+def loud_steps(steps: Composition, row: int, q: float, sigma: float) -> int:
+    """The number of steps of a row at this q with at most this sigma."""
+    counts = zip(steps.kinds, steps.counts[row], strict=True)
+    return sum(count for kind, count in counts if kind[0] == q and kind[1] <= sigma)
 
 
 def test_merging_replaces_each_sigma_by_one_on_the_safe_side(
@@ -139,10 +143,8 @@ def test_merging_replaces_each_sigma_by_one_on_the_safe_side(
             # Of the steps at least this loud, no fewer (no more) are left.
             for sigma in np.geomspace(0.5, 8.0, 50):
                 for row in range(3):
-                    before = sum(count for (each, s), count in zip(MANY.kinds, MANY.counts[row], strict=True)
-                                 if each == q and s <= sigma)  # fmt: skip
-                    after = sum(count for (each, s), count in zip(few.kinds, few.counts[row], strict=True)
-                                if each == q and s <= sigma)  # fmt: skip
+                    before = loud_steps(MANY, row, q, sigma)
+                    after = loud_steps(few, row, q, sigma)
                     assert after >= before if dominating else after <= before, (dominating, levels)
 
 

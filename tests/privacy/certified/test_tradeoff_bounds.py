@@ -26,8 +26,13 @@ from tests.privacy.certified.test_step_law import exact_add
 ALPHA = np.concatenate([[0.0], np.geomspace(1e-7, 1e-2, 60), np.linspace(0.011, 1, 140)])
 ROUNDING = 1e-15  # of powers near 1
 SETTINGS = [
-    (0.01, 4.0, 10_000), (0.01, 2.0, 400), (256 / 60000, 0.7, 1_000), (0.5, 3.0, 50), (0.1, 1.0, 1), (1.0, 5.0, 30),
-]  # fmt: skip
+    (0.01, 4.0, 10_000),
+    (0.01, 2.0, 400),
+    (256 / 60000, 0.7, 1_000),
+    (0.5, 3.0, 50),
+    (0.1, 1.0, 1),
+    (1.0, 5.0, 30),
+]
 
 
 def one_step(q: float, sigma: float) -> Points:
@@ -280,9 +285,7 @@ def test_over_the_slider_box_it_is_a_narrow_band(
 KNOWN, DELTAS = np.array([0.5, 1.0, 2.0, 3.0]), np.array([0.4, 0.25, 0.1, 0.02])
 
 
-def test_one_directions_delta_is_the_chord_between_its_pairs_1_below_the_first_and_stays_after_the_last() -> (
-    None
-):
+def test_one_directions_delta_is_the_chord_of_pairs_1_below_them_and_constant_above() -> None:
     for place in range(3):
         for share in (0.0, 0.2, 0.7, 1.0):
             powers = np.exp(KNOWN[place : place + 2])

@@ -45,7 +45,7 @@ def low_pass_spectrum(shape, sigma):
 
 @functools.cache
 def morlet_spectrum(shape, scale, orientation):
-    """The Fourier transform of a Morlet wavelet, which is a Gaussian around xi less one around 0."""
+    """The Fourier transform of a Morlet wavelet: a Gaussian around xi less one around 0."""
     sigma, xi, angle = 0.8 * 2**scale, 0.75 * np.pi / 2**scale, np.pi * (3 - orientation) / 8
 
     def bump(centre):

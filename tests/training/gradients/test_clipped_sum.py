@@ -111,7 +111,7 @@ def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, ki
             assert distance >= clip_norm * 0.9, case
 
 
-def test_the_layers_of_one_example_together_reach_the_sensitivity_that_per_layer_clipping_is_charged_for():
+def test_the_layers_of_one_example_together_reach_the_charge_for_per_layer_clipping():
     engine = engine_on(BookKeeping, build("cnn", "tanh", 4))
     x, y = batch((1, 28, 28), 1)
     total = engine.clipped_sum(x, y, CLIPPINGS["per_layer"](1e-3)).total.double()
@@ -231,7 +231,7 @@ def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum
     assert_close(engine.logits(x), engine.module(x))
 
 
-def test_memory_that_does_not_hold_one_example_is_an_error_and_so_is_a_recording_that_cannot_begin_again(
+def test_memory_for_less_than_one_example_and_a_recording_short_of_memory_are_errors(
     monkeypatch,
 ):
     engine = short_of_memory(engine_on(BookKeeping, build("cnn", "tanh", 0)), monkeypatch, 0)

@@ -187,8 +187,9 @@ from dpcore.training.gradients.engines import Cores
 from dpcore.training.randomness.random_words import AesWords
 assert False, "assertions are on"
 engine = BookKeeping(nn.Sequential(nn.Linear(3, 2)), Cores(1))
+x, y = torch.ones(1, 3), torch.zeros(1).long()
 for work in (
-    lambda: engine.clipped_sum(torch.ones(1, 3), torch.zeros(1).long(), Flat(1.0), transform=torch.sign),
+    lambda: engine.clipped_sum(x, y, Flat(1.0), transform=torch.sign),
     lambda: AesWords(bytes(32)).restore(torch.zeros(48, dtype=torch.uint8)),
 ):
     try:

@@ -172,9 +172,7 @@ def test_noise_is_finite_or_a_sentence_at_the_ends_of_all_ranges(name: str) -> N
             assert noise > 0 or name == "none"
 
 
-def test_without_a_regulariser_the_curvature_stays_a_number_and_leaves_most_of_a_large_epsilon() -> (
-    None
-):
+def test_without_a_regulariser_curvature_is_a_number_and_leaves_most_of_a_large_epsilon() -> None:
     for epsilon in [1300.0, 1400.0, 3000.0, 1e4, MAX_EPSILON]:
         method, task = (
             ObjectivePerturbation(),

@@ -70,9 +70,7 @@ def test_the_perturbed_objective_is_minimal_where_a_second_solver_finds_it(epsil
         )
 
 
-def test_a_method_is_private_where_its_proof_holds_and_without_noise_or_by_the_papers_formula_never() -> (
-    None
-):
+def test_a_method_is_private_where_its_proof_holds_and_never_without_noise_or_as_printed() -> None:
     for model in ["logistic", "mlp"]:
         said = {
             name: METHODS[name].obstacles(task_for(PROBLEM, model_name=model), 1.0)
@@ -216,9 +214,7 @@ def test_only_a_linear_score_leaves_every_row_a_hessian_of_rank_one_and_no_more_
 HOMES = [ROOM, ROOM / "methods", ROOM.parent.parent / "privacy"]
 
 
-def test_nothing_that_the_readme_names_is_missing_and_every_theorem_names_its_function_and_its_tests() -> (
-    None
-):
+def test_nothing_the_readme_names_is_missing_and_theorems_name_their_function_and_tests() -> None:
     text = " ".join((ROOM / "README.md").read_text(encoding="utf-8").split())
     theorems = re.split(r"(?=\*\*Theorem \d|\*\*No theorem)", text)[1:]
     named = [

@@ -128,9 +128,7 @@ def test_the_minimiser_with_a_random_linear_term_keeps_epsilon_and_delta_in_one_
     assert delta(noise / 3) > task.delta  # one axis has half of the sensitivity that two have
 
 
-def test_the_sensitivity_of_output_perturbation_is_the_sum_of_its_powers_to_more_digits_than_it_may_err() -> (
-    None
-):
+def test_the_sensitivity_of_output_perturbation_is_the_sum_of_its_powers_to_many_digits() -> None:
     for given_rate in [1.8e-3, 7.99, 8.01]:
         task = task_for(random_problem(), given_rate=given_rate, regulariser=6.4e-11, steps=9_110)
         with mpmath.workdps(60):

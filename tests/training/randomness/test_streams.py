@@ -1,4 +1,4 @@
-"""No noise is used twice, and it follows from a secret that nobody is shown unless a seed is fixed."""
+"""No noise is used twice; it follows from a secret that nobody is shown unless a seed is fixed."""
 
 import dataclasses
 
@@ -165,7 +165,7 @@ def test_every_bit_of_the_secret_enters_every_stream():
         assert not {*state(SECRET, 5)} & {*state(SECRET, other)}, other
 
 
-def test_a_secret_of_the_number_of_a_fixed_seed_gives_other_streams_and_a_run_with_neither_is_refused():
+def test_a_secret_equal_to_a_fixed_seed_gives_other_streams_and_one_of_both_is_needed():
     assert not {*state(SECRET, 0)} & {*state(SMALL)}
     with pytest.raises(ValueError, match="a secret for a run without a fixed seed"):
         streams_of(SECRET)
