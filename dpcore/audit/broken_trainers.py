@@ -168,7 +168,9 @@ def _noise(name: str, wrap: Callable[[TrainingRun], Any]) -> Trainer:
 
 
 def _clipping(name: str, clipping_for: Callable[[Clipping], Clipping], **parts: Any) -> Trainer:
-    alter = lambda run: replace_parts(run, engine=reclipped(run.engine, clipping_for))  # noqa: E731
+    def alter(run: TrainingRun) -> None:
+        replace_parts(run, engine=reclipped(run.engine, clipping_for))
+
     return _named(name, alter=alter, **parts)
 
 

@@ -210,13 +210,10 @@ class NeighbourProbe:
         finally:
             self._observer.forced = None
             self._run.restore(after)
-        moved, remembered = (max(column) for column in zip(*pairs, strict=True))
-        found = Look(alone, moved, remembered, differs)
-        return (
-            found
-            if all(math.isfinite(each) for pair in pairs for each in (*pair, alone, differs))
-            else None
-        )
+        moves, memories = zip(*pairs, strict=True)
+        if not all(math.isfinite(each) for each in (alone, differs, *moves, *memories)):
+            return None
+        return Look(alone, max(moves), max(memories), differs)
 
     def _longest(self, seen: SeenStep) -> Tensor:
         """Return the rows of the batch with the longest gradients, without canaries."""

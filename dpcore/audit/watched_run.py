@@ -194,12 +194,15 @@ class WatchedRun:
         )
 
     def progress(self, step: int) -> Watched:
-        factor, looks = self.record.noise_factor(), self.record.looks
+        factor = self.record.noise_factor()
         sigma = None if factor is None else factor * self.config.sigma
-        alone, moved = (
-            max((getattr(look, name) for look in looks), default=None)
-            for name in ("alone", "moved")
-        )
+        looks = self.record.looks
+        alone = max((look.alone for look in looks), default=None)
+        moved = max((look.moved for look in looks), default=None)
+        logs = ()
+        caught = ""
         evidence = self.record.evidence
-        told = (evidence.logs, evidence.caught) if evidence.seen else ((), "")
-        return Watched(step, self.plan.steps, sigma, alone, moved, *told)
+        if evidence.seen:
+            logs = evidence.logs
+            caught = evidence.caught
+        return Watched(step, self.plan.steps, sigma, alone, moved, logs, caught)

@@ -90,19 +90,18 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
         # The last may be held out.
         names = [names[place] for names in given for place in shuffled(len(names))]
         pixels = _decoded({f"{name} in {path}": files[name] for name in names})
-    labels, count = (
-        np.array([classes.index(name.parts[1]) for name in names], np.uint8),
-        len(given[0]),
-    )
-    parts = (pixels[:count], labels[:count]), (pixels[count:], labels[count:])
+    labels = np.array([classes.index(name.parts[1]) for name in names], np.uint8)
+    count = len(given[0])
+    train = (pixels[:count], labels[:count])
+    test = (pixels[count:], labels[count:])
     arrays = {"shape": pixels.shape[1:], "train": count, "test": len(given[1])}
     facts: dict[str, Any] = {"classes": classes, "arrays": arrays}
-    facts["fingerprint"] = fingerprint_of(Split(*(Images(*part) for part in parts)))
+    facts["fingerprint"] = fingerprint_of(Split(Images(*train), Images(*test)))
     dataset = own_dataset(name or name_of(path), **facts)
     _check_name(dataset)
     assert dataset.arrays
     return dataset, {
-        dataset.arrays.name: dataset.arrays.written(*parts),
+        dataset.arrays.name: dataset.arrays.written(train, test),
         FACTS_FILE: json.dumps(facts).encode(),
     }
 

@@ -39,9 +39,9 @@ class Descent:
         self, config: RunConfig, engine: Engine, noise: GaussianNoise, cores: Cores
     ) -> None:
         self.optimizer = OPTIMIZERS[config.optimizer].rules(config.momentum, config.reading)
-        self.clipping = (
-            CLIPPINGS[config.clipping](config.clip_norm) if config.private else Flat(math.inf)
-        )
+        self.clipping = Flat(math.inf)
+        if config.private:
+            self.clipping = CLIPPINGS[config.clipping](config.clip_norm)
         self.state = begin(self.optimizer, engine.parameters)
         scaling = config.private and self.optimizer.scale is not None
         self._inverse = torch.ones_like(engine.parameters) if scaling else None  # 1 / D^2
@@ -65,31 +65,27 @@ class Descent:
         sum.
         """
         optimizer, state, engine = self.optimizer, self.state, self._engine
-        plain = (
-            engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch if optimizer.peek else None
-        )
+        padding = None
+        count = None
+        if recorded:
+            padding = recorded.padding
+            count = recorded.count
+        plain = None
+        if optimizer.peek:
+            plain = engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch
         transform = optimizer.transform(state) if optimizer.transform else None
-        found = engine.clipped_sum(
-            x,
-            y,
-            self.clipping,
-            self._inverse if self._scaled else None,
-            transform,
-            recorded and recorded.padding,
-        )
+        inverse = self._inverse if self._scaled else None
+        found = engine.clipped_sum(x, y, self.clipping, inverse, transform, padding)
         if optimizer.peek and plain is not None:
             optimizer.peek(plain, state._replace(count=state.count + 1))
-        self._move(found.shares, sigma * self.clipping.clip_norm, lr, recorded and recorded.count)
+        self._move(found.shares, sigma * self.clipping.clip_norm, lr, count)
         return found
 
     def _move(self, shares: Tensor, std: Number, lr: Number, count: Tensor | None) -> None:
         """Add up, add noise, divide, absorb, step; overwrites the shares of the sum (cores, d)."""
-        optimizer, cores = self.optimizer, self._cores
-        (gradients, *others), inverses, scaled = (
-            map(self._noise.pieces, shares),
-            self._inverses,
-            self._scaled,
-        )
+        optimizer = self.optimizer
+        gradients, *others = map(self._noise.pieces, shares)
+        scaled = self._scaled  # as the sum was, before this step counts
         self.state = self.state._replace(count=self.state.count + 1)
         variance = (std / self._batch) ** 2 if self.noisy else 0.0
 
@@ -97,10 +93,14 @@ class Descent:
             for other in others:
                 gradients[i].add_(other[i])
             if self.noisy:
-                self._noise.add(i, gradients[i], std, inverses[i].rsqrt() if scaled else None)
+                scale = self._inverses[i].rsqrt() if scaled else None
+                self._noise.add(i, gradients[i], std, scale)
             own = self._piece(i, variance)
             optimizer.absorb(gradients[i].mul_(1 / self._batch), own)
-            return optimizer.averaged(own).sum() if optimizer.averaged else step(i)
+            if optimizer.averaged:
+                return optimizer.averaged(own).sum()
+            step(i)
+            return None
 
         def step(i: int) -> None:
             own = self._piece(i, variance)
@@ -109,20 +109,17 @@ class Descent:
                 optimizer.step(self._parameters[i], gradients[i], own, lr, scale)
                 return
             change = torch.zeros_like(gradients[i])  # so that the recording holds no rate
-            optimizer.step(
-                change,
-                gradients[i],
-                own if count is None else own._replace(count=count),
-                1.0,
-                scale,
-            )
+            if count is not None:
+                own = own._replace(count=count)
+            optimizer.step(change, gradients[i], own, 1.0, scale)
             self._parameters[i].add_(change.mul_(lr))
 
         pieces = range(len(gradients))
-        sums = cores.map(absorb, pieces)
+        sums = self._cores.map(absorb, pieces)
         if optimizer.averaged:
-            torch.div(torch.stack(sums).sum(), shares.shape[1], out=self.state.mean)  # type: ignore[arg-type]
-            cores.map(step, pieces)
+            total = torch.stack(sums).sum()  # type: ignore[arg-type]
+            torch.div(total, shares.shape[1], out=self.state.mean)
+            self._cores.map(step, pieces)
 
     @property
     def _scaled(self) -> bool:

@@ -242,10 +242,18 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON object, for `from_json`."""
-        listed = {name: _listed(getattr(self, name)) for name in ("first", "drawn", "charged")}
-        spent = {"spent": _listed(self.spent)} if self.spent else {}
-        before = {ALREADY_RELEASED: self.already_released} if self.already_released else {}
-        return {"steps": self.steps, **listed, "unaccounted": self.unaccounted, **spent, **before}
+        values = {
+            "steps": self.steps,
+            "first": _listed(self.first),
+            "drawn": _listed(self.drawn),
+            "charged": _listed(self.charged),
+            "unaccounted": self.unaccounted,
+        }
+        if self.spent:
+            values["spent"] = _listed(self.spent)
+        if self.already_released:
+            values[ALREADY_RELEASED] = self.already_released
+        return values
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Plan":

@@ -39,9 +39,12 @@ def resume_point_of(events: Iterable[Any], origin: Mapping[str, str] | None) -> 
     reported = tested = 0
     started = False
     for event in events:
-        started = started or isinstance(event, Started)
-        reported = event.step if isinstance(event, Stepped) else reported
-        tested = event.step if isinstance(event, Evaluated) else tested
+        if isinstance(event, Started):
+            started = True
+        if isinstance(event, Stepped):
+            reported = event.step
+        if isinstance(event, Evaluated):
+            tested = event.step
     return ResumePoint(reported, tested, origin or {}) if started else None
 
 

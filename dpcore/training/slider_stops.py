@@ -20,7 +20,8 @@ def grid(low: float, high: float, whole: bool = False, coarse: bool = False) -> 
     (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
     """
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    values = [float(f"{m:.4g}e{d}") for d in decades for m in (COARSE if coarse else SERIES)]
+    series = COARSE if coarse else SERIES
+    values = [float(f"{m:.4g}e{d}") for d in decades for m in series]
     return tuple(v for v in values if low <= v <= high and (not whole or v.is_integer()))
 
 

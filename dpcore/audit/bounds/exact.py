@@ -115,14 +115,18 @@ def audit_releases(
     >>> audit_releases(seen, claim, 1e-5).rejected, audit_releases(claim, claim, 1e-5).rejected
     (True, False)
     """
-    seen, charged = (each.steps if each else 0 for each in (released, claim))
-    epsilon = lower_epsilon(released, delta) if released and seen > charged else None
-    least = (
-        "" if epsilon is None else f"; epsilon of all is at least {outward(epsilon, math.floor)}"
-    )
+    seen = released.steps if released else 0
+    charged = claim.steps if claim else 0
+    p_value = 1.0
+    epsilon = None
+    least = ""
+    if released and seen > charged:
+        p_value = 0.0
+        epsilon = lower_epsilon(released, delta)
+        least = f"; epsilon of all is at least {outward(epsilon, math.floor)}"
     return Finding(
         confidence=confidence,
-        p_value=0.0 if seen > charged else 1.0,
+        p_value=p_value,
         epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
         shows=f"{seen:,} noisy sums were released and {charged:,} are charged{least}.",

@@ -45,9 +45,12 @@ class Original:
     def absent(self) -> str:
         """Say in a sentence why it cannot be read; nothing if it can."""
         missing = [each for each in self.files if find(folder_of_tables(), each) is None]
-        fetch = f"'python -m dpcore data download --dataset {self.name}' or " if self.openml else ""
-        place = f"Expected {missing[0]} in {folder_of_tables()}; " if missing else ""
-        return f"{place}{fetch}{IMPORT} brings it." if missing else ""
+        if not missing:
+            return ""
+        fetch = ""
+        if self.openml:
+            fetch = f"'python -m dpcore data download --dataset {self.name}' or "
+        return f"Expected {missing[0]} in {folder_of_tables()}; {fetch}{IMPORT} brings it."
 
     def read(self) -> Rows:
         """Read the table from the data root."""

@@ -34,10 +34,14 @@ class BookKeeping(Engine):
         self._layers = [layer_of(child, views) for child in module]
         parametric = [layer for layer in self._layers if isinstance(layer, layers.ParametricLayer)]
         self.norm_error = relative_error(max(layer.operations() for layer in parametric))
-        counts = [len(list(child.parameters())) for child in module]
-        ends = [sum(counts[: i + 1]) for i in range(len(counts))]
-        self._slots = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
-        self._first = next(i for i, count in enumerate(counts) if count)
+        self._slots: list[slice] = []  # of each layer's parameters among all
+        end = 0
+        for child in module:
+            start = end
+            end += len(list(child.parameters()))
+            self._slots.append(slice(start, end))
+        # The first layer with parameters.
+        self._first = next(i for i, slot in enumerate(self._slots) if slot.stop)
         self._arranged = flat if isinstance(module[0], nn.Flatten) else channels_last
 
     def _logits(self, x: Tensor) -> Tensor:

@@ -101,8 +101,8 @@ def _fitted(
         "table": ground.request.dataset,
         "classes": ground.request.classes,
         "task": repr(task),
+        "method": method.name,
     }
-    public |= {"method": method.name}
     draws = [
         stream_of(ground.start, public | {"epsilon": epsilon, "number": number})
         for epsilon in epsilons
