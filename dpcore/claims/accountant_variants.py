@@ -17,6 +17,7 @@ from dpcore.claims.setup import ClaimedSetup, mechanism_bounds
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
+from dpcore.privacy.sampling.base import Poisson
 
 Convert = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 OWN = "as in this program"
@@ -115,7 +116,7 @@ def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
 
 def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
     if name == CERTIFIED:
-        found = [mechanism_bounds(each, "poisson", delta) for each in lengths]
+        found = [mechanism_bounds(each, Poisson.name, delta) for each in lengths]
         last = max(found, key=lambda each: each.upper)
         lower = min(each.lower for each in found)
         return Recount(name, NUMERICAL, lower, last.upper * SLACK + GRAIN, last.kind, last.note)

@@ -14,7 +14,7 @@ from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain
 from dpcore.privacy.sampling import sampler_of
-from dpcore.privacy.sampling.truncated import TruncatedPoisson
+from dpcore.privacy.sampling.base import Poisson
 
 NEAR = 1e-9  # relative rounding of floats
 COARSE = 0.05  # the largest relative error of a rounded number
@@ -137,11 +137,10 @@ def clashes(claim: Claim) -> tuple[str, ...]:
     ('A batch of 256 of 60,000 examples is q = 0.004267, not the claimed 0.01.',)
     """
     batch = _batch_clash(claim)
-    drawn = sampler_of(claim.sampler or "poisson")
-    if isinstance(drawn, TruncatedPoisson) and claim.examples not in (None, drawn.examples):
-        return (
-            f"The batches are of {drawn.examples:,} examples, not the claimed {claim.examples:,}.",
-        )
+    drawn_from = sampler_of(claim.sampler or Poisson.name).examples
+    both_known = drawn_from is not None and claim.examples is not None
+    if both_known and claim.examples != drawn_from:
+        return (f"The batches are of {drawn_from:,} examples, not the claimed {claim.examples:,}.",)
     if claim.mechanism is not None:
         return (*batch, *_mechanism_clashes(claim, claim.mechanism))
     if claim.q is None and (batch or claim.batch is None or claim.examples is None):

@@ -11,15 +11,15 @@ from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism
 from dpcore.privacy.report.statement import ADJACENCY
 from dpcore.privacy.sampling import SAMPLERS, sampler_of
-from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
+from dpcore.privacy.sampling.base import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
 from dpcore.privacy.selection.best_of import NumberOfRuns
 
 BATCHES = {  # as in a sentence
     name: each.phrase
     for name, each in SAMPLERS.items()
-    if name != PoissonReplaceOne.name and not each.form
+    if not (each.same_batches or each.parameters)
 }
-ADJACENCIES = {"add_remove": "add/remove", "zero_out": "zero-out", "replace_one": "replace-one"}
+ADJACENCIES = {"add_remove": ADD_REMOVE, "zero_out": ZERO_OUT, "replace_one": REPLACE_ONE}
 MEANT = {  # in words, as within a sentence
     "add_remove": ADJACENCY,
     "zero_out": "zero-out: data sets that differ in one example, present or without a gradient",
@@ -27,7 +27,7 @@ MEANT = {  # in words, as within a sentence
         "replace-one: data sets that differ in one example, present or replaced by another"
     ),
 }
-FORMS = tuple(each.form or name for name, each in SAMPLERS.items() if each.form or name in BATCHES)
+FORMS = tuple(each.form or name for name, each in SAMPLERS.items() if not each.same_batches)
 MAX_EXAMPLES = 10**12
 MAX_EPOCHS = 1e9
 
@@ -43,6 +43,18 @@ def own_adjacency(sampler: str) -> str:
     """
     words = sampler_of(sampler).adjacency
     return next(key for key, each in ADJACENCIES.items() if each == words.partition(" of ")[0])
+
+
+def sampler_under(adjacency: str, sampler: str) -> str:
+    """Return the sampler of the same batches whose bounds hold under an adjacency, if there is one.
+
+    >>> sampler_under("replace_one", "poisson"), sampler_under("replace_one", "shuffle")
+    ('poisson_replace_one', 'shuffle')
+    """
+    for name, each in SAMPLERS.items():
+        if each.same_batches == sampler and own_adjacency(name) == adjacency:
+            return name
+    return sampler
 
 
 # Of the fields; each raises an error for a bad value.

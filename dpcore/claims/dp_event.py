@@ -14,12 +14,14 @@ from typing import Any
 
 from dpcore.claims.claim import Claim
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.sampling import SAMPLERS
 
 MODULE = "dp_accounting.dp_event"
+EVENTS = {name: each.event for name, each in SAMPLERS.items() if each.event}
+SAMPLED = {event.name: sampler for sampler, event in EVENTS.items()}
 FIELDS = {  # of known events, in order
     "GaussianDpEvent": ("noise_multiplier",),
-    "PoissonSampledDpEvent": ("sampling_probability", "event"),
-    "SampledWithoutReplacementDpEvent": ("source_dataset_size", "sample_size", "event"),
+    **{event.name: (*event.fields, "event") for event in EVENTS.values()},
     "SelfComposedDpEvent": ("event", "count"),
     "ComposedDpEvent": ("events",),
     "NoOpDpEvent": (),
@@ -126,20 +128,26 @@ def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[tuple[str,
     match event["class_name"]:
         case "GaussianDpEvent":
             yield sampler, Release(q, event["noise_multiplier"])
-        case "PoissonSampledDpEvent" if not sampler:
-            yield from _on_one_sample(event["event"], "poisson", event["sampling_probability"])
-        case "SampledWithoutReplacementDpEvent" if not sampler:
-            rate = Claim(batch=event["sample_size"], examples=event["source_dataset_size"])
-            assert rate.batch is not None
-            assert rate.examples is not None
-            yield from _on_one_sample(event["event"], "fixed_size", rate.batch / rate.examples)
-        case "PoissonSampledDpEvent" | "SampledWithoutReplacementDpEvent":
-            raise ValueError("Expected no sample to be drawn from a sample.")
+        case name if name in SAMPLED:
+            if sampler:
+                raise ValueError("Expected no sample to be drawn from a sample.")
+            yield from _on_one_sample(event["event"], SAMPLED[name], _rate(event))
         case "SelfComposedDpEvent":
             yield from _repeated(list(_releases(event["event"], sampler, q)), event["count"])
         case "ComposedDpEvent":
             for each in event["events"]:
                 yield from _releases(each, sampler, q)
+
+
+def _rate(event: Event) -> float:
+    """Return the sampling rate of an event: as it is, or from the sizes of the data and a batch."""
+    *sizes, last = [event[name] for name in FIELDS[event["class_name"]] if name != "event"]
+    if not sizes:
+        return last
+    checked = Claim(batch=last, examples=sizes[0])
+    assert checked.batch is not None
+    assert checked.examples is not None
+    return checked.batch / checked.examples
 
 
 def _on_one_sample(event: Event, sampler: str, q: float) -> Iterator[tuple[str, Release]]:

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dpcore.claims.cases import Case, cases_of, rates_of
-from dpcore.claims.claim import ADJACENCIES, Claim, own_adjacency
+from dpcore.claims.claim import ADJACENCIES, Claim, own_adjacency, sampler_under
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.ends import safe_pair
 from dpcore.privacy.mechanism import Kind, Mechanism, Reading
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.sampling import sampler_of
 from dpcore.privacy.sampling.base import Poisson
-from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, delta_of_one
 
 NOT_HERE = "No bounds are known here for {} with a changing q or sigma."
@@ -69,18 +68,6 @@ def mechanism_bounds(mechanism: Mechanism, sampler: str, delta: float) -> Bounds
 
 def _of(found: Reading) -> Bounds:
     return Bounds(found.lower or 0.0, found.value, found.kind, found.note)
-
-
-def log_chance_kept(sampler: str, share: float, epochs: int) -> float:
-    """Return the logarithm of the least probability that an example takes part in all epochs.
-
-    >>> round(log_chance_kept("shuffle", 0.1, 2), 4)
-    -0.2107
-    >>> round(log_chance_kept("shuffle_once", 0.1, 2), 4)
-    -0.1054
-    """
-    # Each epoch drops other examples, or all epochs drop the same.
-    return {"shuffle": epochs, "shuffle_once": 1}.get(sampler, 0) * math.log1p(-share)
 
 
 def delta_without(delta: float, dropped: float) -> float:
@@ -186,17 +173,20 @@ class ClaimedSetup:
         first, *others = case.most.releases
         if others:
             return self._transferred(mechanism_bounds(case.most, self.sampler, self.delta))
-        replaced = self.sampler == Poisson.name and self.adjacency == "replace_one"
-        name, sigma = PoissonReplaceOne.name if replaced else self.sampler, first.sigma
+        name = sampler_under(self.adjacency, self.sampler)
+        rate = self._rate(case)
         ends = sorted({case.fewest.steps, case.most.steps})
-        found = [sampler_bounds(name, self._rate(case), sigma, steps, self.delta) for steps in ends]
+        found = [sampler_bounds(name, rate, first.sigma, steps, self.delta) for steps in ends]
         lower = self._still_told(case) if case.left_out else found[0].lower
         both = replace(found[-1], lower=min(lower, found[0].lower))
-        return both if replaced else self._transferred(both)
+        if name != self.sampler:
+            return both
+        return self._transferred(both)
 
     def _still_told(self, case: Case) -> float:
         """Return a lower bound if an epoch may leave examples out."""
-        dropped = log_chance_kept(self.sampler, case.left_out, case.fewest.steps // case.epoch)
+        epochs = case.fewest.steps // case.epoch
+        dropped = sampler_of(self.sampler).log_chance_kept(case.left_out, epochs)
         delta = delta_without(self.delta, dropped)
         if delta >= 1:
             return 0.0
@@ -213,11 +203,8 @@ class ClaimedSetup:
         README.md, section 2.
         """
         proven = own_adjacency(self.sampler)
-        poisson = (
-            self.sampler.partition(":")[0] in ("poisson", "poisson_group")
-            and self.adjacency in PRESENT
-        )
-        if self.adjacency == proven or poisson:
+        alike = sampler_of(self.sampler).absent_is_zero and self.adjacency in PRESENT
+        if self.adjacency == proven or alike:
             return own
         names = ADJACENCIES[self.adjacency], ADJACENCIES[proven]
         if proven in PRESENT:
@@ -245,7 +232,7 @@ def setup_of(claim: Claim) -> ClaimedSetup:
     Errors: ValueError if its epochs are too many steps.
     """
     assert claim.delta is not None
-    sampler = claim.sampler or "poisson"
+    sampler = claim.sampler or Poisson.name
     adjacency = claim.adjacency or own_adjacency(sampler)
     return ClaimedSetup(cases_of(claim, sampler), claim.delta, sampler, adjacency, claim.runs)
 

@@ -15,6 +15,8 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import finite, nearest, outward
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.privacy.sampling import sampler_of
+from dpcore.privacy.sampling.base import Poisson
+from dpcore.privacy.sampling.orders import Shuffle
 
 
 class Standing(StrEnum):
@@ -126,7 +128,7 @@ def _condition(claim: Claim, setup: ClaimedSetup) -> str:
     """Return an unstated condition of the verdict, as the beginning of a sentence."""
     if claim.sampler is None:
         return "If batches are Poisson-sampled"
-    if claim.adjacency is None and setup.sampler != "poisson":
+    if claim.adjacency is None and setup.sampler != Poisson.name:
         return f"Under {setup.neighbours}"
     return ""
 
@@ -142,7 +144,7 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     notes = [note] if note else []
     if claim.sampler is None:
         notes.append(f"{review.NOTES['assumed']} {_if_shuffled(claim, certificate)}".strip())
-    elif setup.sampler != "poisson":
+    elif setup.sampler != Poisson.name:
         notes.append(review.NOTES["count_poisson"])
     if claim.adjacency is None and sampler_of(setup.sampler).records == 1:
         notes.append(review.NOTES["adjacency"].format(MEANT[setup.adjacency]))
@@ -161,7 +163,7 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
 def _if_shuffled(claim: Claim, certificate: Certificate) -> str:
     """Say the lower bound for shuffled batches; "" unless it exceeds the upper bound."""
     try:
-        lower = setup_of(replace(claim, sampler="shuffle")).proven_bounds().lower
+        lower = setup_of(replace(claim, sampler=Shuffle.name)).proven_bounds().lower
     except (ValueError, RuntimeError):
         return ""
     if not certificate.bounds.upper < lower < math.inf:
@@ -197,7 +199,8 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
 
 def event_for(certificate: Certificate) -> dict[str, Any] | None:
     """Return the mechanism as a DpEvent of dp-accounting; None unless sampling is Poisson."""
-    return event_of(certificate.setup.mechanism) if certificate.setup.sampler == "poisson" else None
+    setup = certificate.setup
+    return event_of(setup.mechanism) if setup.sampler == Poisson.name else None
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.sampling import SAMPLERS
 
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
 # Ranks of a value: a lower one is taken before a higher one.
@@ -69,6 +70,7 @@ WORDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(  # the field, its v
     (field, value, re.compile(_one_line(pattern), re.IGNORECASE))
     for field, pairs in (
         *FACTS["words"].items(),
+        ("sampler", {n: s.spellings for n, s in SAMPLERS.items()}),
         ("accountant", {n: a.spellings for n, a in ACCOUNTANTS.items()}),
     )
     for value, pattern in pairs.items()

@@ -24,8 +24,6 @@ from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
-from dpcore.privacy.sampling.orders import Shuffle
-from dpcore.privacy.sampling.random_allocation import RandomAllocation
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.features.kinds import KINDS
 from dpcore.training.gradients.clipping import CLIPPINGS
@@ -209,7 +207,7 @@ NOISE_GENERATORS = {  # name -> the generator on CUDA; elsewhere both are AES
         " recorded."
     ),
 }
-DRAWN = {each.name: SAMPLERS[each.name] for each in (Poisson, RandomAllocation, Shuffle)}
+DRAWN = {name: each for name, each in SAMPLERS.items() if each.draw is not None}
 PRIVACY = Needs(lambda run: run.private, "privacy")
 NOT_ON_CPU = Needs(lambda run: run.device != "cpu", "a device that is not the CPU")
 PCA = Needs(lambda run: run.pca > 0, "pca")

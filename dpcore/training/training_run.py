@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.privacy.sampling import steps_of_epoch
+from dpcore.privacy.sampling import SAMPLERS
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, moved
 from dpcore.training.dp_step import Descent
@@ -40,7 +40,7 @@ from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import State
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress import ReportTimes, StepTotals
-from dpcore.training.randomness.batches import ALLOTTED, EpochBatches, poisson_sample
+from dpcore.training.randomness.batches import EpochBatches, batch_of_step
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
 from dpcore.training.randomness.streams import Streams, secret_or_new, streams_of
@@ -109,11 +109,11 @@ class TrainingRun:
         return engine_of(module, self.cores, transforms=transforms, views=self.config.views)
 
     def _allotted_batches(self, key: bytes) -> EpochBatches | None:
-        """The batches of a sampler that allots whole epochs; None for Poisson batches."""
+        """The batches of a sampler that allots whole epochs; None if each is drawn for itself."""
         config = self.config
-        if config.sampler not in ALLOTTED:
+        if not SAMPLERS[config.sampler].by_epoch:
             return None
-        return EpochBatches(config.sampler, config.examples, steps_of_epoch(config.q), key)
+        return EpochBatches(config.sampler, config.examples, config.q, key)
 
     def _network(self, streams: Streams) -> nn.Sequential:
         """The network with its first weights."""
@@ -201,7 +201,8 @@ class TrainingRun:
         """Positions of the examples in the step's batch."""
         if self.epoch_batches:
             return self.epoch_batches.drawn(step)
-        return poisson_sample(self.config.examples, self.config.q, self.batches)
+        config = self.config
+        return batch_of_step(config.sampler, config.examples, config.q, self.batches)
 
     def numbers(self, step: int) -> tuple[float, float]:
         """The sigma and the learning rate of a step."""

@@ -120,13 +120,13 @@ def test_settings_without_noise_have_no_evidence() -> None:
 def test_batches_are_those_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpcore.training import training_run as module
 
-    drawn, sample = [], module.poisson_sample
+    drawn, sample = [], module.batch_of_step
 
-    def recording(n, q, words):
-        drawn.append(sample(n, q, words))
+    def recording(sampler, n, q, words):
+        drawn.append(sample(sampler, n, q, words))
         return drawn[-1]
 
-    monkeypatch.setattr(module, "poisson_sample", recording)
+    monkeypatch.setattr(module, "batch_of_step", recording)
     watch = watched(request_for(canaries=100), steps=4)
     assert watch.record.sizes == [len(each) for each in drawn]
     tracked = len(watch.record.inclusions[0])

@@ -14,10 +14,10 @@ from scipy.stats import norm
 
 from dpcore.claims import Claim, Printed, Standing, judge
 from dpcore.claims.claim import BATCHES, own_adjacency
-from dpcore.claims.setup import delta_without, log_chance_kept, sampler_bounds, setup_of
+from dpcore.claims.setup import delta_without, sampler_bounds, setup_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
-from dpcore.privacy.sampling import sampler_of
+from dpcore.privacy.sampling import SAMPLERS, sampler_of
 
 ODD = Claim(delta=1e-5, batch=300, examples=1000, sigma=1.0, sampler="fixed_order")
 
@@ -125,7 +125,7 @@ def test_shuffled_batches_that_drop_examples_tell_at_least_the_lower_bound() -> 
         lower = setup_of(claim).proven_bounds().lower
         assert lower <= min(dropping, keeping) * 1.001, (batch, steps, epochs)
         assert lower > min(dropping, keeping) - 1.0, (batch, steps, epochs)
-        dropped = log_chance_kept("shuffle", share, epochs)
+        dropped = SAMPLERS["shuffle"].log_chance_kept(share, epochs)
         own = sampler_bounds(
             "shuffle", 1 / steps, 1.0, epochs * steps, delta_without(1e-5, dropped)
         ).lower
@@ -134,9 +134,9 @@ def test_shuffled_batches_that_drop_examples_tell_at_least_the_lower_bound() -> 
 
 def test_an_order_that_stays_drops_an_example_once_and_what_is_dropped_counts() -> None:
     assert sampler_bounds("shuffle", 1 / 2, 1.0, 2, 1e-5).lower > 1.02 * told(2, 0.3, 1, 1e-5)
-    assert log_chance_kept("shuffle_once", 0.1, 7) == pytest.approx(math.log(0.9))
-    assert log_chance_kept("shuffle", 0.1, 7) == pytest.approx(7 * math.log(0.9))
-    assert log_chance_kept("fixed_order", 0.1, 7) == 0
+    assert SAMPLERS["shuffle_once"].log_chance_kept(0.1, 7) == pytest.approx(math.log(0.9))
+    assert SAMPLERS["shuffle"].log_chance_kept(0.1, 7) == pytest.approx(7 * math.log(0.9))
+    assert SAMPLERS["fixed_order"].log_chance_kept(0.1, 7) == 0
 
 
 def test_every_sampler_has_bounds_in_order_or_says_why_not() -> None:

@@ -43,13 +43,13 @@ def batches(monkeypatch):
     """The batches drawn so far, and the arguments they were drawn with."""
     record = []
 
-    def recording(n, q, generator):
-        drawn = poisson_sample(n, q, generator)
+    def recording(sampler, n, q, generator):
+        drawn = batch_of_step(sampler, n, q, generator)
         record.append((n, q, drawn))
         return drawn
 
-    poisson_sample = module.poisson_sample
-    monkeypatch.setattr(module, "poisson_sample", recording)
+    batch_of_step = module.batch_of_step
+    monkeypatch.setattr(module, "batch_of_step", recording)
     return record
 
 

@@ -175,7 +175,7 @@ def test_empty_full_and_overflowing_batches_are_steps_like_any_other(device, mon
         for size in (5, 0, most, most + 1, 1, 0)
     ]
     left = iter([*batches, *batches])
-    monkeypatch.setattr(training_run, "poisson_sample", lambda *_: next(left))
+    monkeypatch.setattr(training_run, "batch_of_step", lambda *_: next(left))
     assert played_batches(config) == [5, most, 1]
 
 
@@ -482,7 +482,7 @@ def test_the_noise_of_a_played_run_is_where_as_many_ordinary_steps_leave_it():
 def test_an_empty_batch_is_not_tried_and_an_example_that_is_not_in_it_has_no_say_in_it(monkeypatch):
     """The gradient of that example is not finite, and 0 times that is not 0."""
     finals = []
-    monkeypatch.setattr(training_run, "poisson_sample", lambda *_: np.arange(0))
+    monkeypatch.setattr(training_run, "batch_of_step", lambda *_: np.arange(0))
     assert [trial.drawn.tolist() for trial in rehearsal.trials(run_of(CNN), 200)] == [[0]] * 3
     for static in (False, True):
         run = run_of(CNN)

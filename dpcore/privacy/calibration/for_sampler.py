@@ -13,7 +13,6 @@ from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
-from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 
 SOLVABLE_FOR_SAMPLERS = ("sigma", "steps")
 MAX_MEASUREMENTS = 12  # of a slow sampler
@@ -21,7 +20,6 @@ CLOSE_ENOUGH = 0.98  # share of the target at which the search for a slow sample
 SLOPE = 2.0  # default of d ln epsilon / d (-ln sigma)
 NEARBY = 1.1  # ratio of the two sigmas that measure this slope
 FARTHEST = 1.0  # step in ln sigma
-FAR_APART = 2.0  # first guess over the noise of Poisson batches if a record moves the sum by 2 C
 
 
 def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> Answer:
@@ -109,7 +107,6 @@ def _first_look(
     sampler: Sampler, target: EpsilonTarget, q: float, steps: int
 ) -> tuple[float, float]:
     """The first sigma to measure, and d ln epsilon / d (-ln sigma) there, from Poisson batches."""
-    far = FAR_APART if sampler.adjacency == PoissonReplaceOne.adjacency else 1.0
     try:
         found = solve("sigma", target, q=q, steps=steps)
     except ValueError:
@@ -118,7 +115,8 @@ def _first_look(
     slope = SLOPE
     if less > 0:
         slope = log(found.reading.value / less) / log(NEARBY)
-    return min(far * found.value, SIGMAS[1]), slope
+    # Where a record moves the sum twice as far, about twice the noise is needed.
+    return min(sampler.move * found.value, SIGMAS[1]), slope
 
 
 def _few_measurements(

@@ -44,15 +44,14 @@ def sampler_of(text: str) -> Sampler:
     """
     name, *parts = text.split(":")
     check.one_of(SAMPLERS, sampler=name)
-    form = SAMPLERS[name].form or name
-    if len(parts) != form.count(":"):
+    sampler = SAMPLERS[name]
+    if len(parts) != len(sampler.parameters):
+        form = sampler.form or name
         raise ValueError(f"Expected sampler={check.verbatim(text)} to be {form}.")
+    if not parts:
+        return sampler
     numbers = [read_whole(each, "sampler") for each in parts]
-    if name == PoissonGroup.name:
-        return PoissonGroup(*numbers)
-    if name == TruncatedPoisson.name:
-        return TruncatedPoisson(*numbers)
-    return SAMPLERS[name]
+    return type(sampler)(*numbers)
 
 
 __all__ = [

@@ -1,6 +1,7 @@
 """Samplers: ways of drawing batches, each with proven bounds of epsilon."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from math import ceil, comb, floor, inf
 from typing import ClassVar, NamedTuple, final
 
@@ -29,6 +30,43 @@ POINTS = 40  # of a curve over a whole training
 DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))
 
 
+ADD_REMOVE = "add/remove"
+ZERO_OUT = "zero-out"
+REPLACE_ONE = "replace-one"
+
+WORDS = 2**63  # a random word is uniform on 0 ... WORDS - 1
+Words = Callable[[int], IntArray]  # that many new random words, independent of each other
+
+# From n, q and random words, the step of each of n records in a round (n,), counted from 0; -1 for
+# a record in none. A round is an epoch if records are in one batch of each epoch, else one step.
+Draw = Callable[[int, float, Words], IntArray]
+
+
+class Parameter(NamedTuple):
+    """A whole number from 1 on in the id of a sampler, with the words of its field."""
+
+    name: str
+    label: str
+    note: str  # its meaning, in a sentence
+    start: int
+    most: int
+    # Of the slider: its last number, and what fewer and more mean.
+    far: int
+    fewer: str
+    more: str
+
+    def check(self, value: float) -> None:
+        """Raise ValueError unless the number can have this value."""
+        check.whole(1, self.most, **{self.name: value})
+
+
+class SampledEvent(NamedTuple):
+    """The event by which dp-accounting names steps on such batches."""
+
+    name: str
+    fields: tuple[str, ...]  # with the sampling rate, or with the sizes of the data and of a batch
+
+
 class OtherCurve(NamedTuple):
     """A curve of another method for the same batches, to compare with the certified one."""
 
@@ -43,13 +81,24 @@ class Sampler(ABC):
     """
 
     name: ClassVar[str]  # the id on the command line
-    form: ClassVar[str] = ""  # of an id with numbers, and what these are
+    parameters: ClassVar[tuple[Parameter, ...]] = ()  # of its `__init__`, in order
+    form: ClassVar[str] = ""  # of an id with these numbers, and what they are
     title: ClassVar[str]  # on pages
     phrase: ClassVar[str]  # the batches within a sentence
+    # Regular expression for its names in texts, ignoring case; "" for none.
+    spellings: ClassVar[str] = ""
     note: ClassVar[str]  # a few sentences on how a batch is drawn and what is known about it
     source: ClassVar[str]  # the paper, with arXiv id and theorem
+    event: ClassVar[SampledEvent | None] = None
+    draw: Draw | None = None  # the batches of a training; None if no training can have them
+    # The id of the sampler that draws the same batches, if this one is for other neighbours.
+    same_batches: ClassVar[str] = ""
     adjacency: str  # only epsilons of one adjacency can be compared
+    # True if a step without a record is one in which its gradient is 0, so that add/remove and
+    # zero-out are one adjacency.
+    absent_is_zero = False
     records: int = 1  # of one person, who is present or absent
+    examples: int | None = None  # in the data, if the id says it
     interval = False  # true if only two far ends are proven
     # True if a record is in one batch of each epoch, so that whole epochs count.
     by_epoch = False
@@ -118,8 +167,7 @@ class Sampler(ABC):
         else:
             rounds = steps
             rate = q
-        by_one_record = 2.0 if self.adjacency == "replace-one" else 1.0
-        moved = by_one_record * np.arange(self.records + 1)  # (k + 1,)
+        moved = self.move * np.arange(self.records + 1)  # (k + 1,)
         in_one_round = chances(rate, self.records) @ (2 * ndtr(-0.5 * moved / sigma))
         in_all_rounds = 2 * ndtr(-0.5 * moved[-1] * np.sqrt(rounds) / sigma)
         return np.maximum(in_one_round**rounds, in_all_rounds) * (1 - ROUNDED)
@@ -145,6 +193,18 @@ class Sampler(ABC):
             so_far = counted_epsilons(each_step * taken, sigma, one_trial, delta[[row]], taken)
             found[row] = max(found[row], so_far[0])
         return found
+
+    @property
+    def move(self) -> float:
+        """The farthest that one record moves the sum of a step, in units of C."""
+        return 2.0 if self.adjacency == REPLACE_ONE else 1.0
+
+    def log_chance_kept(self, share: float, epochs: int) -> float:
+        """The logarithm of the least chance of a record to be in every epoch.
+
+        Each epoch leaves out this share of the records. It is 0 if nobody draws them.
+        """
+        return 0.0
 
     def seen(self, q: float) -> float:
         """The chance that a batch has any of the records."""
@@ -311,6 +371,18 @@ def tradeoff_band(sampler: Sampler, q: float, sigma: float, steps: int) -> Band:
 MAX_BANDS = 10**6
 
 
+def poisson_step(n: int, q: float, words: Words) -> IntArray:
+    """0 for each of n records that is drawn, with probability q and independently; -1 for others.
+
+    Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1, "take a random sample with probability
+    L/N". **Guarantees:** the probability is floor(q 2^63) / 2^63, so at most q and above q - 2^-63.
+    A lower rate never costs more, so the charge covers the draw. Each draw takes n words, so that a
+    seed's stream never shifts.
+    """
+    drawn = words(n) <= int(q * WORDS) - 1
+    return np.where(drawn, 0, -1)
+
+
 @final
 class Poisson(Sampler):
     """Every record takes part in every step with probability q, independently of all else.
@@ -329,7 +401,10 @@ class Poisson(Sampler):
         " which batches hold it, not even from all other batches. That is why this sampling hides"
         " so much."
     )
-    adjacency = "add/remove"
+    event = SampledEvent("PoissonSampledDpEvent", ("sampling_probability",))
+    draw = staticmethod(poisson_step)
+    adjacency = ADD_REMOVE
+    absent_is_zero = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         return poisson_bounds(q, sigma, steps, delta)

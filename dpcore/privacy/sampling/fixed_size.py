@@ -20,7 +20,13 @@ from dpcore.privacy.certified.cells import loss_heights, position_at
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind
-from dpcore.privacy.sampling.base import OtherCurve, Sampler, poisson_bounds
+from dpcore.privacy.sampling.base import (
+    REPLACE_ONE,
+    OtherCurve,
+    SampledEvent,
+    Sampler,
+    poisson_bounds,
+)
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import (
@@ -154,7 +160,8 @@ class FixedSize(Sampler):
         "Each batch is a set of exactly q n records, drawn without replacement. Its size is fixed,"
         " so neighbours differ in the content of one record, which may move the sum by 2 C."
     )
-    adjacency = "replace-one"
+    event = SampledEvent("SampledWithoutReplacementDpEvent", ("source_dataset_size", "sample_size"))
+    adjacency = REPLACE_ONE
     slow = True
     least_q = 1e-4
 

@@ -16,7 +16,7 @@ from dpcore.privacy.certified.cells import MIN_REACH
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.sampling.base import Sampler, chances
+from dpcore.privacy.sampling.base import ADD_REMOVE, Parameter, Sampler, chances
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import (
     NODES,
@@ -132,12 +132,25 @@ class PoissonGroup(Sampler):
         " for one record protects no such person."
     )
     form = "poisson_group:K, with K records of one person"
+    parameters = (
+        Parameter(
+            name="records",
+            label="Records of one person k",
+            note="All of them are present, or none: epsilon covers the person.",
+            start=2,
+            most=MAX_RECORDS,
+            far=MAX_RECORDS,
+            fewer="fewer",
+            more="more",
+        ),
+    )
+    absent_is_zero = True
 
     def __init__(self, records: int = 2) -> None:
         check.whole(1, MAX_RECORDS, records=records)
         self.records = records
         plural = "s" if records > 1 else ""
-        self.adjacency = f"add/remove of {records} record{plural}"
+        self.adjacency = f"{ADD_REMOVE} of {records} record{plural}"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:

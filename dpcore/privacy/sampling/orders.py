@@ -9,6 +9,7 @@ is a lower bound.
 Source: Chua et al. 2024, arXiv 2403.17673, section 4 (one epoch). Several epochs are composed here.
 """
 
+from math import log1p
 from typing import final
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.special import log_ndtr, ndtri
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds, epsilon_bounds
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
-from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch
+from dpcore.privacy.sampling.base import ZERO_OUT, Sampler, Words, epochs_around, steps_of_epoch
 from dpcore.privacy.sampling.round_laws import (
     SMALLEST_MASS,
     AtomPair,
@@ -129,7 +130,7 @@ class FixedOrder(Sampler):
         " who knows the order knows the step of a record. Each epoch is one Gaussian release, and E"
         " epochs are exactly mu-GDP with mu = sqrt(E)/sigma."
     )
-    adjacency = "zero-out"
+    adjacency = ZERO_OUT
     by_epoch = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
@@ -142,6 +143,20 @@ def order_bounds(sigma: float, epochs: IntArray, delta: FloatArray) -> EpsilonBo
     """Lower and upper epsilon after (n,) numbers of epochs in a known order, at (n,) deltas."""
     most = max(int(np.max(epochs)), 1)
     return epsilon_bounds(Mechanism.constant(1.0, sigma, most), epochs, delta)
+
+
+def shuffled(n: int, q: float, words: Words) -> IntArray:
+    """The step of each of n records, 0 ... T - 1, from a new order cut into batches; (n,).
+
+    The sizes of the batches differ by 1 at most. The order is that of one word for each record;
+    equal words would favour one, so all are drawn again.
+    """
+    found = words(n)
+    while np.unique(found).size < n:
+        found = words(n)
+    step_of = np.empty(n, dtype=np.int64)
+    step_of[np.argsort(found)] = np.arange(n) * steps_of_epoch(q) // n
+    return step_of
 
 
 @final
@@ -163,7 +178,8 @@ class Shuffle(Sampler):
         " tells an attacker more than Poisson batches do. No upper bound below that of a fixed"
         " order is proven."
     )
-    adjacency = "zero-out"
+    draw = staticmethod(shuffled)
+    adjacency = ZERO_OUT
     interval = True
     by_epoch = True
 
@@ -175,6 +191,10 @@ class Shuffle(Sampler):
         if rows.size > 0:
             lower[rows] = self._lower(steps_of_epoch(q), sigma, whole[rows], delta[rows])
         return EpsilonBounds(lower, upper, NOTHING_CLOSER)
+
+    def log_chance_kept(self, share: float, epochs: int) -> float:
+        """Each epoch leaves out other records."""
+        return epochs * log1p(-share)
 
     def _lower(self, length: int, sigma: float, epochs: IntArray, delta: FloatArray) -> FloatArray:
         """Lower epsilon after (n,) numbers of whole epochs, each of `length` steps."""
@@ -204,7 +224,7 @@ class ShuffleOnce(Sampler):
         " average of E epochs is one epoch with noise sigma/sqrt(E), which proves a lower bound."
         " The fixed order gives an upper bound."
     )
-    adjacency = "zero-out"
+    adjacency = ZERO_OUT
     interval = True
     by_epoch = True
 
@@ -217,3 +237,7 @@ class ShuffleOnce(Sampler):
             less_noise = sigma / float(np.sqrt(epochs))
             lower[rows] = one_epoch(steps_of_epoch(q), less_noise, delta[rows])
         return EpsilonBounds(lower, upper, NOTHING_CLOSER)
+
+    def log_chance_kept(self, share: float, epochs: int) -> float:
+        """All epochs leave out the same records."""
+        return log1p(-share)

@@ -36,7 +36,14 @@ from dpcore.privacy.certified.step_law import (
     widening,
 )
 from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, IntArray, read_only
-from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch
+from dpcore.privacy.sampling.base import (
+    WORDS,
+    ZERO_OUT,
+    Sampler,
+    Words,
+    epochs_around,
+    steps_of_epoch,
+)
 from dpcore.privacy.sampling.orders import one_epoch, order_bounds
 from dpcore.privacy.sampling.round_laws import (
     NODES,
@@ -409,6 +416,21 @@ def drawn_as_a_whole(chosen: int, steps: int) -> tuple[float, int]:
     return 1 / length, chosen * length
 
 
+def allocated(n: int, q: float, words: Words) -> IntArray:
+    """The step of each of n records, 0 ... T - 1, uniform and independent of all others; (n,).
+
+    It is a word modulo T. Words above the largest multiple of T are drawn again, for equal chances.
+    """
+    length = steps_of_epoch(q)
+    limit = WORDS - WORDS % length
+    found = words(n).copy()
+    beyond = np.flatnonzero(found >= limit)
+    while beyond.size > 0:
+        found[beyond] = words(beyond.size)
+        beyond = np.flatnonzero(found >= limit)
+    return found % length
+
+
 @final
 class RandomAllocation(Sampler):
     """Every record joins one of the T batches of an epoch, independently of all others.
@@ -433,7 +455,9 @@ class RandomAllocation(Sampler):
         " q = k/T. The upper end of k epochs of floor(T/k) steps also holds for k of T drawn as a"
         " whole."
     )
-    adjacency = "zero-out"
+    spellings = r"\brandom allocation\b|\bballs (?:in|and) bins\b"
+    draw = staticmethod(allocated)
+    adjacency = ZERO_OUT
     by_epoch = True
     slow = True
 
@@ -464,7 +488,7 @@ class RandomAllocationOnce(Sampler):
         " sigma/sqrt(E). That is more than with new batches for every epoch, and often far less"
         " than in an order that is known."
     )
-    adjacency = "zero-out"
+    adjacency = ZERO_OUT
     by_epoch = True
     slow = True
 

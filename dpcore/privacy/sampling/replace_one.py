@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.sampling.base import Sampler
+from dpcore.privacy.sampling.base import REPLACE_ONE, Poisson, Sampler
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import (
     NODES,
@@ -101,7 +101,8 @@ class PoissonReplaceOne(Sampler):
         " sum by 2 C; an absent record moves it by C. An epsilon for one adjacency cannot be"
         " compared with an epsilon for the other."
     )
-    adjacency = "replace-one"
+    same_batches = Poisson.name
+    adjacency = REPLACE_ONE
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:

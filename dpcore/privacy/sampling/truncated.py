@@ -17,7 +17,7 @@ from dpcore.privacy.certified.cells import loss_heights, position_at
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.sampling.base import Sampler, poisson_bounds
+from dpcore.privacy.sampling.base import ZERO_OUT, Parameter, Sampler, poisson_bounds
 from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import (
     MAX_SHARE_OF_DELTA,
@@ -221,12 +221,34 @@ class TruncatedPoisson(Sampler):
         " find. If hardly any batch is cut, the cost is that of Poisson batches."
     )
     form = "truncated_poisson:B:N, with batches of at most B of N records"
-    adjacency = "zero-out"
+    parameters = (
+        Parameter(
+            name="largest",
+            label="Largest batch B",
+            note="A larger batch is cut to B records, chosen uniformly.",
+            start=320,
+            most=MAX_EXAMPLES,
+            far=10**5,
+            fewer="more is cut",
+            more="less is cut",
+        ),
+        Parameter(
+            name="examples",
+            label="Records N",
+            note="Of the whole data.",
+            start=60_000,
+            most=MAX_EXAMPLES,
+            far=10**7,
+            fewer="fewer people",
+            more="more people",
+        ),
+    )
+    adjacency = ZERO_OUT
 
     def __init__(self, largest: int = 1, examples: int = 1) -> None:
         check.whole(1, MAX_EXAMPLES, largest=largest, examples=examples)
         self.largest = largest
-        self.examples = examples
+        self.examples: int = examples
 
     def seen(self, q: float) -> float:
         """The chance that a record is left in a batch."""

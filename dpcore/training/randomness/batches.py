@@ -1,5 +1,6 @@
-"""Batches: Poisson samples, and batches of whole epochs, whose cost `dpcore/privacy/sampling`
-proves.
+"""Batches of a training: its sampler of `dpcore/privacy/sampling` draws them and proves their cost.
+
+A sampler gives each example its step in a round, from random words: an epoch, or one step.
 """
 
 import hashlib
@@ -7,73 +8,52 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.training.randomness.random_words import BITS, AesWords, RandomWords
+from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
+from dpcore.training.randomness.random_words import AesWords, RandomWords
 
 
-def poisson_sample(n: int, q: float, words: RandomWords) -> NDArray[np.int64]:
-    """Increasing positions of the drawn examples: each of the n independently with probability q;
-    maybe none.
+def step_of_each(sampler: str, n: int, q: float, words: RandomWords) -> NDArray[np.int64]:
+    """The step of each of n examples within a round; -1 for an example in none: (n,)."""
+    draw = SAMPLERS[sampler].draw
+    assert draw is not None  # the settings have no other sampler
 
-    Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1, "take a random sample with probability
-    L/N". Guarantees: the probability is floor(q 2^63) / 2^63, so at most q and above q - 2^-63. A
-    lower rate never costs more, so the charge covers the draw. Each draw takes the same number of
-    words, so that a seed's stream never shifts.
+    def numbers(count: int) -> NDArray[np.int64]:
+        return words.draw(count).numpy()
 
-    >>> from dpcore.training.randomness.random_words import AesWords
-    >>> poisson_sample(5, 1.0, AesWords(bytes(32)))
+    return draw(n, q, numbers)
+
+
+def batch_of_step(sampler: str, n: int, q: float, words: RandomWords) -> NDArray[np.int64]:
+    """Increasing positions of the examples in a batch that is drawn for itself; maybe none.
+
+    >>> batch_of_step("poisson", 5, 1.0, AesWords(bytes(32)))
     array([0, 1, 2, 3, 4])
     """
-    return np.flatnonzero(words.draw(n).numpy() <= int(q * 2**BITS) - 1)
-
-
-def allocated(n: int, length: int, words: RandomWords) -> NDArray[np.int64]:
-    """Each example's step 0 ... length - 1, uniform and independent of all other examples: (n,).
-
-    Words modulo the length; words above its largest multiple are drawn again, for equal chances.
-    """
-    limit = 2**BITS - 2**BITS % length
-    found = words.draw(n).numpy().copy()
-    while (beyond := np.flatnonzero(found >= limit)).size:
-        found[beyond] = words.draw(beyond.size).numpy()
-    return found % length
-
-
-def shuffled(n: int, length: int, words: RandomWords) -> NDArray[np.int64]:
-    """Each example's step 0 ... length - 1, from a new order cut into batches whose sizes differ by
-    1 at most: (n,).
-
-    The order is that of one word for each example; equal words would favour one, so all are drawn
-    again.
-    """
-    found = words.draw(n).numpy()
-    while np.unique(found).size < n:
-        found = words.draw(n).numpy()
-    step_of = np.empty(n, dtype=np.int64)
-    step_of[np.argsort(found)] = np.arange(n) * length // n
-    return step_of
-
-
-# By the name of the accounting sampler.
-ALLOTTED = {"random_allocation": allocated, "shuffle": shuffled}
+    return np.flatnonzero(step_of_each(sampler, n, q, words) == 0)
 
 
 class EpochBatches:
-    """Batches of whole epochs of `length` steps; each epoch has its own random words, so that no
-    state is needed.
+    """Batches of whole epochs; each epoch has its own random words, so that no state is needed.
 
-    >>> batches = EpochBatches("random_allocation", 8, 2, bytes(32))
+    >>> batches = EpochBatches("random_allocation", 8, 1 / 2, bytes(32))
     >>> batches.drawn(1).tolist(), batches.drawn(2).tolist()
     ([1, 4, 7], [0, 2, 3, 5, 6])
     """
 
-    def __init__(self, sampler: str, n: int, length: int, secret: bytes) -> None:
-        self.n, self.length, self._sampler, self._secret = n, length, sampler, secret
-        self._epoch, self._step_of = -1, np.zeros(n, dtype=np.int64)
+    def __init__(self, sampler: str, n: int, q: float, secret: bytes) -> None:
+        self.n = n
+        self.length = steps_of_epoch(q)
+        self._q = q
+        self._sampler = sampler
+        self._secret = secret
+        self._epoch = -1
+        self._step_of = np.zeros(n, dtype=np.int64)
 
     def drawn(self, step: int) -> NDArray[np.int64]:
         """Increasing positions of the examples in the batch of a step, from 1 on; maybe none."""
         epoch, place = divmod(step - 1, self.length)
         if epoch != self._epoch:
             words = AesWords(hashlib.sha256(self._secret + b"epoch %d" % epoch).digest())
-            self._epoch, self._step_of = epoch, ALLOTTED[self._sampler](self.n, self.length, words)
+            self._epoch = epoch
+            self._step_of = step_of_each(self._sampler, self.n, self._q, words)
         return np.flatnonzero(self._step_of == place)

@@ -19,6 +19,7 @@ from dpcore import check
 from dpcore.check import verbatim
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.privacy.sampling.base import Parameter
 from dpcore.training.settings import SETTINGS, Count, Number, Slider, worded
 from dpcore.training.slider_stops import show
 from dpcore.written_number import read_number
@@ -228,6 +229,20 @@ def own_quantity(key: str, start: float | str | None = None, most: float | None 
     setting: Any = worded(number, {"label": entry["label"], "slider": entry["slider"]})
     return _quantity(
         setting, setting.slider, entry.get("name", key), key, start, entry.get("help", "")
+    )
+
+
+def quantity_in_id(parameter: Parameter) -> Quantity:
+    """The field of a number in the id of a sampler."""
+    return Quantity(
+        key=parameter.name,
+        label=parameter.label,
+        default=show(parameter.start),
+        slider=Slider(1, parameter.far, parameter.fewer, parameter.more),
+        accept=parameter.check,
+        help=parameter.note,
+        whole=True,
+        name=parameter.name,
     )
 
 

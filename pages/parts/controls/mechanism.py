@@ -10,8 +10,6 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import epochs_of, nearest
 from dpcore.privacy.sampling import NOT_PROVEN, SAMPLERS
-from dpcore.privacy.sampling.group import MAX_RECORDS, PoissonGroup
-from dpcore.privacy.sampling.truncated import MAX_EXAMPLES, TruncatedPoisson
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, Recipe
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
@@ -24,6 +22,7 @@ from pages.parts.controls.fields import (
     epochs_text,
     moved_texts,
     own_quantity,
+    quantity_in_id,
     quantity_of,
 )
 
@@ -59,8 +58,6 @@ SAMPLER = Options(
     title=lambda name: SAMPLERS[name].title,
     help=f"{help_on('sampler', 'adjacency')}\n\n{NOT_PROVEN}",
 )
-RECORDS = own_quantity("records", most=MAX_RECORDS)
-LARGEST = own_quantity("largest", round(1.25 * DEFAULTS.batch), MAX_EXAMPLES)
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C"
     " scales what is hidden and what hides it alike; and the optimizer only works on the noisy sum"
@@ -121,12 +118,13 @@ def setting_of(fields: Fields) -> ChosenSetting:
 
 def sampler_in(fields: Fields, n: int) -> str:
     """The id of the chosen sampler, with its numbers."""
-    name = fields.choice(SAMPLER)
-    if name == PoissonGroup.name:
-        return f"{name}:{int(fields.number(RECORDS))}"
-    if name == TruncatedPoisson.name:
-        return f"{name}:{int(fields.number(LARGEST))}:{n}"
-    return name
+    parts = [fields.choice(SAMPLER)]
+    for parameter in SAMPLERS[parts[0]].parameters:
+        number = n
+        if parameter.name != "examples":
+            number = int(fields.number(quantity_in_id(parameter)))
+        parts.append(str(number))
+    return ":".join(parts)
 
 
 def after_training(epochs: str, steps: int) -> str:

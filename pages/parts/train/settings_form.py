@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
+from dpcore.privacy.sampling import SAMPLERS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.carried import tell_other_data
@@ -81,8 +82,10 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> tuple[Any, Any]:
     _rate_hint(form, lr)
     if controls.SAMPLER.key in fields.rows:
         _draw_halves(drawing, "halves_below", "optimizer", "sampler")
-        for key in fields.rows.keys() & {controls.RECORDS.key, controls.LARGEST.key}:
-            drawing.draw(key)
+        sampler = SAMPLERS[fields.rows[controls.SAMPLER.key].text]
+        for parameter in sampler.parameters:
+            if parameter.name in fields.rows:
+                drawing.draw(parameter.name)
     else:
         drawing.draw("optimizer")
     with st.expander(MORE, expanded=drawing.opened("schedule_open")), st.container(gap="xsmall"):

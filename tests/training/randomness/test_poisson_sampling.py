@@ -12,8 +12,9 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.training.randomness.batches import ALLOTTED, EpochBatches, poisson_sample
-from dpcore.training.randomness.random_words import AesWords
+from dpcore.privacy.sampling.base import WORDS
+from dpcore.training.randomness.batches import EpochBatches, batch_of_step, step_of_each
+from dpcore.training.randomness.random_words import BITS, AesWords
 from dpcore.training.settings import DRAWN
 from dpcore.training.training_run import TrainingRun
 from tests.training.randomness.test_tails import Scripted
@@ -32,7 +33,7 @@ def poisson(seed: int) -> np.ndarray:
     words = words_of(seed)
     drawn = np.zeros((STEPS, N), dtype=bool)
     for row in drawn:
-        row[poisson_sample(N, Q, words)] = True
+        row[batch_of_step("poisson", N, Q, words)] = True
     return drawn
 
 
@@ -143,13 +144,13 @@ def test_other_batches_are_told_apart_from_poisson():
 
 def test_batches_are_empty_as_often_as_they_should_be():
     words = words_of(5)
-    empty = sum(len(poisson_sample(100, 0.01, words)) == 0 for _ in range(2000))
+    empty = sum(len(batch_of_step("poisson", 100, 0.01, words)) == 0 for _ in range(2000))
     assert stats.binomtest(empty, 2000, 0.99**100).pvalue > LEVEL
 
 
 def test_every_example_is_drawn_at_rate_one_and_positions_increase():
-    assert poisson_sample(7, 1.0, words_of(0)).tolist() == list(range(7))
-    drawn = poisson_sample(10_000, 0.3, words_of(0))
+    assert batch_of_step("poisson", 7, 1.0, words_of(0)).tolist() == list(range(7))
+    drawn = batch_of_step("poisson", 10_000, 0.3, words_of(0))
     assert (np.diff(drawn) > 0).all()
 
 
@@ -158,13 +159,18 @@ def test_the_rate_is_never_above_the_one_that_is_charged_nor_lower_by_more_than_
         first_left_out = Fraction(q) * 2**63  # so many of the 2^63 words would make the rate exact
         inside, outside = math.floor(first_left_out) - 1, math.floor(first_left_out)
         words = [word for word in (inside, outside) if 0 <= word < 2**63]
-        drawn = poisson_sample(len(words), q, Scripted(words, 0, True)).tolist()  # type: ignore[arg-type]
+        drawn = batch_of_step("poisson", len(words), q, Scripted(words, 0, True)).tolist()  # type: ignore[arg-type]
         assert drawn == [place for place, word in enumerate(words) if word == inside], q
         rate = Fraction(inside + 1, 2**63)
         assert 0 <= Fraction(q) - rate < Fraction(1, 2**63), q
 
 
 EXAMPLES, LENGTH, EPOCHS = 30, 6, 3000
+ALLOTTED = [name for name, each in DRAWN.items() if each.by_epoch]
+
+
+def test_samplers_count_on_the_words_that_a_run_has() -> None:
+    assert WORDS == 2**BITS
 
 
 def steps_of(batches: EpochBatches, epochs: int = EPOCHS) -> np.ndarray:
@@ -179,13 +185,9 @@ def steps_of(batches: EpochBatches, epochs: int = EPOCHS) -> np.ndarray:
     return found
 
 
-def test_every_sampler_of_a_run_is_drawn() -> None:
-    assert {*ALLOTTED, "poisson"} == set(DRAWN)
-
-
 @pytest.mark.parametrize("name", ALLOTTED)
 def test_each_example_is_in_one_batch_of_each_epoch_and_in_all_alike(name: str) -> None:
-    found = steps_of(EpochBatches(name, EXAMPLES, LENGTH, bytes(32)))
+    found = steps_of(EpochBatches(name, EXAMPLES, 1 / LENGTH, bytes(32)))
     assert found.min() == 0
     assert found.max() == LENGTH - 1
     for example in (0, 1, EXAMPLES - 1):
@@ -195,7 +197,7 @@ def test_each_example_is_in_one_batch_of_each_epoch_and_in_all_alike(name: str) 
 
 @pytest.mark.parametrize("name", ALLOTTED)
 def test_an_epoch_says_nothing_of_the_next(name: str) -> None:
-    found = steps_of(EpochBatches(name, EXAMPLES, LENGTH, b"\1" * 32))
+    found = steps_of(EpochBatches(name, EXAMPLES, 1 / LENGTH, b"\1" * 32))
     table = np.zeros((LENGTH, LENGTH))
     np.add.at(table, (found[:-1, 3], found[1:, 3]), 1)
     assert stats.chi2_contingency(table).pvalue > LEVEL
@@ -213,8 +215,8 @@ def test_allotted_examples_do_not_know_of_each_other_and_shuffled_ones_do() -> N
     """
     free, bound = 1 / LENGTH, (EXAMPLES / LENGTH - 1) / (EXAMPLES - 1)
     for batches, expected, other in (
-        (EpochBatches("random_allocation", EXAMPLES, LENGTH, bytes(32)), free, bound),
-        (EpochBatches("shuffle", EXAMPLES, LENGTH, bytes(32)), bound, free),
+        (EpochBatches("random_allocation", EXAMPLES, 1 / LENGTH, bytes(32)), free, bound),
+        (EpochBatches("shuffle", EXAMPLES, 1 / LENGTH, bytes(32)), bound, free),
     ):
         count = round(EPOCHS * together(batches))
         assert stats.binomtest(count, EPOCHS, expected).pvalue > LEVEL
@@ -222,9 +224,9 @@ def test_allotted_examples_do_not_know_of_each_other_and_shuffled_ones_do() -> N
 
 
 def test_shuffled_batches_have_nearly_one_size_and_allotted_ones_a_binomial_one() -> None:
-    in_order = EpochBatches("shuffle", 20, 3, bytes(32))
+    in_order = EpochBatches("shuffle", 20, 1 / 3, bytes(32))
     assert sorted(in_order.drawn(step).size for step in (1, 2, 3)) == [6, 7, 7]
-    allotted = EpochBatches("random_allocation", EXAMPLES, LENGTH, bytes(32))
+    allotted = EpochBatches("random_allocation", EXAMPLES, 1 / LENGTH, bytes(32))
     sizes = np.array([allotted.drawn(1 + LENGTH * epoch).size for epoch in range(EPOCHS)])
     expected = EPOCHS * stats.binom(EXAMPLES, 1 / LENGTH).pmf(np.arange(11))
     counts = np.append(np.bincount(sizes, minlength=11)[:10], np.sum(sizes >= 10))
@@ -234,22 +236,22 @@ def test_shuffled_batches_have_nearly_one_size_and_allotted_ones_a_binomial_one(
 
 @pytest.mark.parametrize("name", ALLOTTED)
 def test_a_run_that_goes_on_draws_what_it_would_have_drawn(name: str) -> None:
-    whole, rest = (EpochBatches(name, EXAMPLES, LENGTH, b"\2" * 32) for _ in range(2))
+    whole, rest = (EpochBatches(name, EXAMPLES, 1 / LENGTH, b"\2" * 32) for _ in range(2))
     for step in range(1, 15):
         whole.drawn(step)
     assert np.array_equal(whole.drawn(15), rest.drawn(15))
-    other = EpochBatches(name, EXAMPLES, LENGTH, b"\3" * 32)
+    other = EpochBatches(name, EXAMPLES, 1 / LENGTH, b"\3" * 32)
     assert not all(np.array_equal(whole.drawn(step), other.drawn(step)) for step in range(1, 13))
 
 
 def test_words_that_would_favour_a_step_are_drawn_again() -> None:
     """2^63 is 2 modulo 3: of 0 ... 2^63 - 1 the last two words are too many."""
     words = Scripted([2**63 - 1, 5, 2**63 - 2, 2**63 - 1, 4, 7], 0, True)
-    assert ALLOTTED["random_allocation"](3, 3, words).tolist() == [1, 2, 1]
+    assert step_of_each("random_allocation", 3, 1 / 3, words).tolist() == [1, 2, 1]
     assert words.words == []
 
 
 def test_equal_words_that_would_favour_an_order_are_drawn_again() -> None:
     words = Scripted([3, 3, 1, 9, 2, 5], 0, True)
-    assert ALLOTTED["shuffle"](3, 3, words).tolist() == [2, 0, 1]
+    assert step_of_each("shuffle", 3, 1 / 3, words).tolist() == [2, 0, 1]
     assert words.words == []
