@@ -15,9 +15,14 @@ from streamlit.testing.v1 import AppTest
 
 import dpcore
 from dpcore.__main__ import main
+from dpcore.claims.claim import BATCHES
 from dpcore.figures import epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
+from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
+from dpcore.privacy.sampling.base import ZERO_OUT, Parameter, SampledEvent, Words, epochs_around
+from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.schedule import SCHEDULES, Rate, Schedule
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.store import Store
@@ -28,6 +33,8 @@ from dpcore.training.models import MODELS, Model
 from dpcore.training.optimizers import OPTIMIZERS, Optimizer
 from dpcore.training.optimizers.base import UpdateRules
 from dpcore.training.plan import plan
+from dpcore.training.settings import DRAWN
+from dpcore.training.training_run import TrainingRun
 from pages.parts.controls import mechanism
 from pages.parts.shell import menu
 
@@ -169,6 +176,110 @@ def test_every_page_with_settings_shows_a_new_accountant(tally: Tally) -> None:
             assert tally.note in written(shown)
     with_controls = {Path(each.file).stem for each in menu.PAGES if each.has_controls}
     assert with_controls <= driven.keys()
+
+
+def by_turns(n: int, q: float, words: Words) -> IntArray:
+    return np.arange(n) % steps_of_epoch(q)
+
+
+@final
+class Turns(Sampler):
+    """Each record is in the batch of its turn, once an epoch."""
+
+    name = "turns"
+    title = "By turns"
+    phrase = "batches by turns"
+    spellings = r"\btaken by turns\b"
+    note = "The made-up turns take one record after the other."
+    source = "this test"
+    event = SampledEvent("TurnSampledDpEvent", ("turn_probability",))
+    draw = staticmethod(by_turns)
+    adjacency = ZERO_OUT
+    by_epoch = True
+
+    def log_chance_kept(self, share: float, epochs: int) -> float:
+        """Each epoch leaves out other records."""
+        return epochs * math.log1p(-share)
+
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
+        _, begun = epochs_around(q, steps)
+        return order_bounds(sigma, begun, delta)
+
+
+@final
+class Crowd(Sampler):
+    """Batches in a known order, for a crowd of people."""
+
+    name = "crowd"
+    title = "Crowds"
+    phrase = "batches of crowds"
+    form = "crowd:H, with H heads in a crowd"
+    parameters = (
+        Parameter(
+            name="heads",
+            label="Heads H",
+            note="Of one crowd.",
+            start=3,
+            most=9,
+            far=9,
+            fewer="lonely",
+            more="merry",
+        ),
+    )
+    note = "The made-up crowds come and go together."
+    source = "this test"
+
+    def __init__(self, heads: int = 3) -> None:
+        self.heads = heads
+        self.adjacency = f"{ZERO_OUT} of {heads} heads"
+
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
+        return order_bounds(sigma / self.heads, steps, delta)
+
+
+@pytest.fixture
+def samplers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two samplers that are classes, and the lists that follow from their lines."""
+    for each in (Turns(), Crowd()):
+        monkeypatch.setitem(SAMPLERS, each.name, each)
+    monkeypatch.setitem(DRAWN, Turns.name, SAMPLERS[Turns.name])
+    monkeypatch.setitem(BATCHES, Turns.name, Turns.phrase)
+    options = replace(mechanism.SAMPLER, names=tuple(SAMPLERS))
+    monkeypatch.setattr(mechanism, "SAMPLER", options)
+
+
+@pytest.mark.usefixtures("samplers")
+def test_commands_and_runs_take_a_new_sampler(capsys: Output) -> None:
+    asked = ["--q", "0.1", "--sigma", "2", "--steps", "40", "--delta", "1e-5"]
+    found = printed(capsys, "epsilon", *asked, "--points", "1", "--sampler", "turns")["sampler"]
+    four_uses = dpcore.epsilon(Mechanism.constant(1.0, 2.0, 4), 1e-5).value
+    assert found["epsilon"] == pytest.approx([four_uses])
+    found = printed(capsys, "epsilon", *asked, "--points", "1", "--sampler", "crowd:2")["sampler"]
+    assert found["adjacency"] == "zero-out of 2 heads"
+    assert main(["epsilon", *asked, "--sampler", "crowd"]) == 2
+    assert "to be crowd:H, with H heads in a crowd" in capsys.readouterr().err
+    found = printed(capsys, "check", *asked, "--epsilon", "5", "--sampler", "turns")
+    assert found["certificate"]["upper"] == pytest.approx(four_uses)
+
+    run = TrainingRun(RunConfig(model="mlp", batch=2500, epochs=1, sampler="turns"), lambda: 0.0)
+    assert run.drawn(2).tolist() == list(range(1, 10_000, 4))
+    assert "By turns: the accountants for Poisson batches do not hold." in run.plan.unaccounted
+
+
+@pytest.mark.usefixtures("samplers")
+def test_pages_offer_and_explain_a_new_sampler() -> None:
+    for page in ("lab", "tradeoff", "calibrate"):
+        shown = opened(page, sampler="turns", by="rdp")
+        assert Turns.title in offered(shown), page
+        assert f"{Turns.note} " in written(shown), page
+        shown = opened(page, sampler="crowd", heads="4", by="rdp")
+        (field,) = [each for each in shown.text_input if each.key == "heads"]
+        assert (field.label, field.value) == ("Heads H, exact", "4"), page
+        assert "zero-out of 4 heads" in written(shown), page
+    shown = opened("train", batches="turns")
+    assert Turns.title in offered(shown)
+    assert Turns.note in written(shown)
+    assert Turns.phrase in offered(opened("check"))
 
 
 def forgetful_step(parameters, gradient, state, lr, scale) -> None:

@@ -1,5 +1,5 @@
-"""A copy of the tree gets an accountant and a setting as docs/adding.md says, and its commands heed
-them.
+"""A copy of the tree gets an accountant, a sampler and a setting as docs/adding.md says, and its
+commands heed them.
 
 A setting cannot be registered from outside: the table is a frozen dataclass.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_adding import Tally
+from tests.test_adding import Tally, Turns, by_turns
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("app.py", "pages", "dpcore", "docs/settings.md", "tests/settings_page.py")
@@ -26,6 +26,16 @@ from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.mechanism import FloatArray, IntArray
 {inspect.getsource(Tally)}"""
+TURNS = f"""\"\"\"A made-up sampler.\"\"\"
+import math
+from typing import final
+import numpy as np
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
+from dpcore.privacy.mechanism import FloatArray, IntArray
+from dpcore.privacy.sampling.base import *
+from dpcore.privacy.sampling.orders import order_bounds
+{inspect.getsource(by_turns)}
+{inspect.getsource(Turns)}"""
 SAID = "no step has a smaller learning rate"
 LR_FLOOR = """    lr_floor: float = row(
         Number(default=0.0, low=0, high=5, ends="[]", needs=(LR_DECAY,))
@@ -50,6 +60,13 @@ ADDED = [  # file, the pattern before which something is written ("": into a new
         "from .tally import Tally\n",
     ),
     ("dpcore/privacy/accountants/__init__.py", r"\bPld\(\)", "Tally(), "),
+    ("dpcore/privacy/sampling/turns.py", "", TURNS),
+    (
+        "dpcore/privacy/sampling/__init__.py",
+        r"^from dpcore\.privacy\.sampling\.truncated",
+        "from .turns import Turns\n",
+    ),
+    ("dpcore/privacy/sampling/__init__.py", r"\bTruncatedPoisson\(\)", "Turns(), "),
     ("dpcore/training/settings.py", r"^    pixel_scale: ", LR_FLOOR),
     ("dpcore/training/settings.toml", r"^\[pixel_scale\]", WORDS),
 ]
@@ -160,3 +177,19 @@ def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_rec
     ]
     found = json.loads(python("-m", "dpcore", "epsilon", *asked).stdout)
     assert found["accountants"]["tally"]["epsilon"][-1] == pytest.approx(0.5)
+
+    turns = ["--sampler", "turns"]
+    found = json.loads(python("-m", "dpcore", "epsilon", *asked, *turns).stdout)
+    assert found["sampler"]["name"] == "turns"
+    assert "one of poisson, shuffle, random_allocation, turns" in (
+        (tree / "docs/settings.md").read_text()
+    )
+    python("-m", "dpcore", *QUICK, *turns)
+    step = {"class_name": "GaussianDpEvent", "noise_multiplier": 1.0}
+    event = {"class_name": "TurnSampledDpEvent", "turn_probability": 0.1, "event": step}
+    for text in (json.dumps(event), "Taken by turns, q = 0.1, sigma = 1.0, T = 10 steps."):
+        (tree / "claim.txt").write_text(text)
+        judged = python("-m", "dpcore", "check", "--text", "claim.txt", "--delta", "1e-5", "--json")
+        found = json.loads(judged.stdout)
+        assert found["claim"]["sampler"] == "turns", text
+        assert found["certificate"]["upper"] == pytest.approx(4.377, abs=1e-3), text

@@ -131,8 +131,8 @@ def test_commands_that_compute_and_look_run_without_torch_and_pages() -> None:
 
 def test_every_sampler_gives_both_ends_at_every_horizon(capsys: Output) -> None:
     assert "sampler" not in printed(capsys, SETTING)
-    numbers = {"poisson_group": ":3", "truncated_poisson": ":9:50"}
-    for name in (f"{each}{numbers.get(each, '')}" for each in SAMPLERS):
+    for each in SAMPLERS.values():
+        name = ":".join([each.name, *(str(number.start) for number in each.parameters)])
         sampler, found = (
             sampler_of(name),
             printed(capsys, [*SETTING, "--sampler", name, "--points", "4"]),

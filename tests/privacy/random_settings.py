@@ -7,6 +7,7 @@ answers alone.
 """
 
 import json
+import math
 import resource
 import sys
 import time
@@ -31,13 +32,14 @@ def log_uniform(random: np.random.Generator, low: float, high: float) -> float:
 def drawn_sampler(random: np.random.Generator) -> str:
     """A sampler's id with its numbers."""
     name = str(random.choice(list(SAMPLERS)))
-    if name == "poisson_group":
-        return f"{name}:{int(log_uniform(random, 0, 2))}"
     if name == "truncated_poisson":
         examples = int(log_uniform(random, 0, 9))
         largest = max(1, int(examples * log_uniform(random, -4, 0)))
         return f"{name}:{largest}:{examples}"
-    return name
+    parts = [name]
+    for number in SAMPLERS[name].parameters:
+        parts.append(str(int(log_uniform(random, 0, math.log10(number.most)))))
+    return ":".join(parts)
 
 
 def drawn_runs(random: np.random.Generator) -> str:

@@ -34,6 +34,18 @@ ALL = pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 
 
 @ALL
+def test_an_id_has_the_numbers_that_its_form_shows_and_runs_and_claims_need_none(
+    sampler: Sampler,
+) -> None:
+    assert len(sampler.parameters) == sampler.form.count(":")
+    starts = [each.start for each in sampler.parameters]
+    made = sampler_of(":".join([sampler.name, *map(str, starts)]))
+    assert [getattr(made, each.name) for each in sampler.parameters] == starts
+    if sampler.parameters:
+        assert (sampler.draw, sampler.event, sampler.spellings) == (None, None, "")
+
+
+@ALL
 def test_bounds_are_in_order_and_never_fall_with_the_steps(sampler: Sampler) -> None:
     for q, sigma in [(0.1, 1.0), (1 / 30, 1.82), (1.0, 2.0)]:
         steps = np.arange(0, 3 * steps_of_epoch(q) + 1, max(steps_of_epoch(q) // 4, 1))
