@@ -36,10 +36,9 @@ def drawn_sampler(random: np.random.Generator) -> str:
         examples = int(log_uniform(random, 0, 9))
         largest = max(1, int(examples * log_uniform(random, -4, 0)))
         return f"{name}:{largest}:{examples}"
-    parts = [name]
-    for number in SAMPLERS[name].parameters:
-        parts.append(str(int(log_uniform(random, 0, math.log10(number.most)))))
-    return ":".join(parts)
+    numbers = SAMPLERS[name].parameters
+    drawn = [int(log_uniform(random, 0, math.log10(each.most))) for each in numbers]
+    return ":".join([name, *map(str, drawn)])
 
 
 def drawn_runs(random: np.random.Generator) -> str:
