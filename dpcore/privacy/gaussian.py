@@ -32,7 +32,7 @@ def delta_of(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
     >>> delta_of([0.0, 1.0], 1.0).round(6).tolist()
     [0.382925, 0.126937]
     """
-    epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, np.float64), np.asarray(mu, np.float64))
+    epsilon, mu = _broadcast(epsilon, mu)
     delta = np.where(np.isinf(mu), 1.0, 0.0)
     inside = (mu > 0) & np.isfinite(mu)
     log_delta, _ = _log_delta(epsilon[inside] / mu[inside], mu[inside])
@@ -50,7 +50,7 @@ def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
     >>> epsilon_of(1e-5, [0.0, 0.1, 5.0]).round(4).tolist()
     [0.0, 0.3407, 33.1037]
     """
-    delta, mu = np.broadcast_arrays(np.asarray(delta, np.float64), np.asarray(mu, np.float64))
+    delta, mu = _broadcast(delta, mu)
     epsilon = np.where(np.isinf(mu), np.inf, 0.0)
     inside = (mu > 0) & np.isfinite(mu)
     at_zero, _ = _log_delta(np.zeros(mu[inside].shape), mu[inside])
@@ -84,9 +84,7 @@ def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     >>> (1 / mu_of([0.1, 1.0], 1e-5)).round(3).tolist()
     [30.75, 3.731]
     """
-    epsilon, delta = np.broadcast_arrays(
-        np.asarray(epsilon, np.float64), np.asarray(delta, np.float64)
-    )
+    epsilon, delta = _broadcast(epsilon, delta)
     endless = np.isinf(epsilon)
     finite = np.where(endless, 0.0, epsilon)
     low = np.full(epsilon.shape, np.log(MIN_MU))
@@ -97,6 +95,10 @@ def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
         low = np.where(allowed, middle, low)
         high = np.where(allowed, high, middle)
     return np.where(endless, np.inf, np.exp(low))
+
+
+def _broadcast(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, ...]:
+    return np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))
 
 
 def _log_delta(x: FloatArray, mu: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -78,13 +78,13 @@ class Gaussian(Tradeoff):
         check.in_range(0, np.inf, mu=self.mu)
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
-        alpha = np.asarray(alpha, dtype=np.float64)
+        alpha = _floats(alpha)
         if np.isinf(self.mu):
             return np.zeros(alpha.shape)
         return ndtr(-ndtri(alpha) - self.mu)
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        alpha = np.asarray(alpha, dtype=np.float64)
+        alpha = _floats(alpha)
         if np.isinf(self.mu):
             return np.ones(alpha.shape)
         return ndtr(ndtri(alpha) + self.mu)
@@ -115,12 +115,8 @@ class Pairs(Tradeoff):
     """
 
     def __init__(self, epsilon: ArrayLike, delta: ArrayLike) -> None:
-        epsilon = _row(epsilon)
-        delta = _row(delta)
-        for each in (epsilon.min(initial=0.0), epsilon.max(initial=0.0)):
-            check.in_range(0, np.inf, epsilon=float(each))
-        for each in (delta.min(initial=0.0), delta.max(initial=0.0)):
-            check.in_range(0, 1, delta=float(each))
+        epsilon = _row("epsilon", epsilon, np.inf)
+        delta = _row("delta", delta)
         order = np.lexsort((delta, epsilon))
         order = order[epsilon[order] <= MAX_EPSILON]
         epsilon = np.append(epsilon[order], MAX_EPSILON)
@@ -131,13 +127,13 @@ class Pairs(Tradeoff):
         self._delta = delta[first:]  # (K,)
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
-        alpha = np.asarray(alpha, dtype=np.float64)[..., None]
+        alpha = _floats(alpha)[..., None]
         steep = 1 - self._delta - np.exp(self._epsilon) * alpha
         flat = np.exp(-self._epsilon) * (1 - self._delta - alpha)
         return np.maximum(np.maximum(steep, flat).max(axis=-1), 0.0)
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        alpha = np.asarray(alpha, dtype=np.float64)[..., None]
+        alpha = _floats(alpha)[..., None]
         steep = self._delta + np.exp(self._epsilon) * alpha
         flat = np.exp(-self._epsilon) * (self._delta + alpha) - np.expm1(-self._epsilon)
         return np.minimum(np.minimum(steep, flat).min(axis=-1), 1.0)
@@ -145,7 +141,7 @@ class Pairs(Tradeoff):
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         # Delta is linear in e^epsilon between pairs; below the first pair it follows the line
         # through 1 at -1.
-        epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), MAX_EPSILON)
+        epsilon = np.minimum(_floats(epsilon), MAX_EPSILON)
         after = np.searchsorted(self._epsilon, epsilon)
         before = np.maximum(after - 1, 0)
         low = self._epsilon[before]
@@ -189,8 +185,8 @@ def never_below(epsilon: ArrayLike, delta: ArrayLike) -> Pairs:
     >>> never_below([0.5, 1.0], [0.1, 0.01]).beta([0.0, 0.1, 0.3]).round(4).tolist()
     [1.0, 0.8251, 0.6]
     """
-    epsilon = _row(epsilon)
-    delta = _row(delta)
+    epsilon = _row("epsilon", epsilon, np.inf)
+    delta = _row("delta", delta)
     order = np.argsort(epsilon, kind="stable")
     rising = np.minimum(epsilon[order], MAX_EPSILON)
     # A lower bound of delta also holds at a smaller epsilon.
@@ -212,12 +208,8 @@ class Points(Tradeoff):
     """
 
     def __init__(self, alpha: ArrayLike, power: ArrayLike) -> None:
-        alpha = _row(alpha)
-        power = _row(power)
-        for each in (alpha.min(initial=0.0), alpha.max(initial=0.0)):
-            check.in_range(0, 1, alpha=float(each))
-        for each in (power.min(initial=0.0), power.max(initial=0.0)):
-            check.in_range(0, 1, power=float(each))
+        alpha = _row("alpha", alpha)
+        power = _row("power", power)
         # By symmetry a test with errors (alpha, beta) is one with errors (beta, alpha). An error
         # must not be rounded to 0: that test would never err.
         beta = np.minimum(1 - power + ULP, 1.0)
@@ -227,13 +219,13 @@ class Points(Tradeoff):
         self._alpha, self._power = hull(all_alpha, all_power)  # (K,) rising
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
-        return np.interp(np.asarray(alpha, dtype=np.float64), self._alpha, 1 - self._power)
+        return np.interp(_floats(alpha), self._alpha, 1 - self._power)
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        return np.interp(np.asarray(alpha, dtype=np.float64), self._alpha, self._power)
+        return np.interp(_floats(alpha), self._alpha, self._power)
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
-        epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), ENDLESS)[..., None]
+        epsilon = np.minimum(_floats(epsilon), ENDLESS)[..., None]
         # Logarithms, since e^epsilon may overflow.
         with np.errstate(divide="ignore", over="ignore"):
             accused = np.exp(epsilon + np.log(self._alpha))
@@ -256,8 +248,16 @@ class Points(Tradeoff):
         return alpha, power
 
 
-def _row(values: ArrayLike) -> FloatArray:
-    return np.atleast_1d(np.asarray(values, dtype=np.float64))
+def _floats(values: ArrayLike) -> FloatArray:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _row(name: str, values: ArrayLike, most: float = 1.0) -> FloatArray:
+    """The values, (n,). Errors: ValueError for one outside [0, most], by this name."""
+    row = np.atleast_1d(_floats(values))
+    check.in_range(0, most, ends="[]", **{name: float(row.min(initial=0.0))})
+    check.in_range(0, most, ends="[]", **{name: float(row.max(initial=0.0))})
+    return row
 
 
 def hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -15,6 +15,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtr
 
 from dpcore import check
+from dpcore.privacy.certified.cells import suffix_sum
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release, read_only
 
 FINE = 16  # least nodes in the standard deviation of one step's score
@@ -38,7 +39,7 @@ class ScoreLaws:
 
     def shares_above(self) -> tuple[FloatArray, FloatArray]:
         """Return (false-positive rate, true-positive rate) of each score as a threshold, (n,)."""
-        return np.cumsum(self.outside[::-1])[::-1], np.cumsum(self.inside[::-1])[::-1]
+        return suffix_sum(self.outside), suffix_sum(self.inside)
 
 
 def step_score(released: FloatArray, q: float, sigma: float) -> FloatArray:

@@ -181,9 +181,11 @@ def _next(axis: Axis, found: Bracket, crossing: float, slope: float, count: int)
     farthest = 2.0 ** (count / 2)
     if outside is None:
         assert inside is not None
-        return _dearer(axis, inside, min(max(crossing + offset - inside.x, nearest), farthest))
+        distance = min(max(crossing + offset - inside.x, nearest), farthest)
+        return _away(axis, inside, distance)
     if inside is None:
-        return _cheaper(axis, outside, min(max(outside.x - crossing + offset, nearest), farthest))
+        distance = min(max(outside.x - crossing + offset, nearest), farthest)
+        return _away(axis, outside, -distance)
     halve = count >= PATIENCE and count % 3 == 0
     if halve or not inside.x < crossing < outside.x:
         x = (inside.x + outside.x) / 2
@@ -196,17 +198,12 @@ def _next(axis: Axis, found: Bracket, crossing: float, slope: float, count: int)
     return axis.between(inside.value, outside.value, x)
 
 
-def _dearer(axis: Axis, inside: Point, distance: float) -> float:
-    """The value at this distance beyond a point within the budget, and for whole ones another."""
-    value = axis.value(min(inside.x + distance, axis.ends[1]))
-    if not axis.rising:
+def _away(axis: Axis, point: Point, distance: float) -> float:
+    """The value at this distance from a point, below it if negative; whole numbers differ."""
+    first, last = axis.ends
+    value = axis.value(min(max(point.x + distance, first), last))
+    if not axis.whole:
         return value
-    return max(value, inside.value + float(axis.whole))
-
-
-def _cheaper(axis: Axis, outside: Point, distance: float) -> float:
-    """The value at this distance before a point beyond the budget, and for whole ones another."""
-    value = axis.value(max(outside.x - distance, axis.ends[0]))
-    if not axis.rising:
-        return value
-    return min(value, outside.value - float(axis.whole))
+    if distance > 0:
+        return max(value, point.value + 1)
+    return min(value, point.value - 1)

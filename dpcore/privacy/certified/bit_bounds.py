@@ -43,7 +43,8 @@ def bit_epsilons(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Fl
     """
     kinds, counts = composition_of(mechanism, steps)
     order = sorted(range(len(kinds)), key=lambda kind: (kinds[kind][1], -kinds[kind][0]))
-    trials, found = np.cumsum(counts[:, order], axis=1), np.zeros(steps.shape)
+    trials = np.cumsum(counts[:, order], axis=1)
+    found = np.zeros(steps.shape)
     for size in np.unique(
         np.rint(np.geomspace(1, len(order), min(len(order), SUBSETS))).astype(int)
     ):
@@ -62,7 +63,8 @@ def counted_epsilons(
 
     A trial is the largest of `places` sums, one of which has the record.
     """
-    found, rows = np.zeros(trials.shape), np.flatnonzero(trials > 0)
+    found = np.zeros(trials.shape)
+    rows = np.flatnonzero(trials > 0)
     if rows.size:
         height = np.broadcast_to(HEIGHTS, (rows.size, HEIGHTS.size))
         for around in (FINER, 0.1 * FINER):
@@ -95,18 +97,22 @@ def _largest_count(trials: IntArray, chance: FloatArray, level: FloatArray) -> F
     """About the most ones, at least 1, that (n, H) chances reach with probability `level` (n, 1);
     (n, H).
     """
-    low, high = np.ones(chance.shape), np.broadcast_to(trials, chance.shape).astype(np.float64)
+    low = np.ones(chance.shape)
+    high = np.broadcast_to(trials, chance.shape).astype(np.float64)
     while np.any(low < high):
         middle = np.ceil((low + high) / 2)
         reached = betainc(middle, trials - middle + 1, chance) >= level
-        low, high = np.where(reached, middle, low), np.where(reached, high, middle - 1)
+        low = np.where(reached, middle, low)
+        high = np.where(reached, high, middle - 1)
     return low
 
 
 def log_tail(count: FloatArray, trials: IntArray, log_chance: FloatArray) -> FloatArray:
     """ln of the chance of at least `count` ones in `trials`, not too small; 0 up to their mean."""
-    rest, log_other = trials - count, np.log1p(-np.exp(log_chance))
-    log_share, log_gap = np.log(count / trials), np.log1p(-np.minimum(count / trials, 1 - UNIT))
+    rest = trials - count
+    log_other = np.log1p(-np.exp(log_chance))
+    log_share = np.log(count / trials)
+    log_gap = np.log1p(-np.minimum(count / trials, 1 - UNIT))
     chernoff = count * (log_chance - log_share) + rest * (log_other - log_gap)
     ratio = rest / (count + 1) * np.exp(log_chance - log_other)
     few = (rest > 0) & (ratio <= STEEPEST)

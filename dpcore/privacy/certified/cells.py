@@ -75,7 +75,8 @@ def loss_heights(q: float, sigma: float, tail: float) -> tuple[float, float]:
     """Heights with at most `tail` mass of Q below the first and of q N(1, sigma^2) above the
     second.
     """
-    low, high = -ndtri(tail), max(-ndtri(min(tail / q, 0.5)), MIN_REACH)
+    low = -ndtri(tail)
+    high = max(-ndtri(min(tail / q, 0.5)), MIN_REACH)
     return height_of(q, sigma, -low * sigma), height_of(q, sigma, 1 + high * sigma)
 
 
@@ -106,14 +107,25 @@ def normal_between(z: FloatArray) -> FloatArray:
     both tails.
     """
     far = ndtr(-np.abs(z))
-    left, right = z[:-1], z[1:]
+    left = z[:-1]
+    right = z[1:]
     mass = np.where(left >= 0, far[:-1] - far[1:], far[1:] - far[:-1])
     return np.where((left < 0) & (right > 0), 1.0 - far[1:] - far[:-1], mass)
 
 
+def suffix_sum(x: FloatArray) -> FloatArray:
+    """The sum of each element and all after it, (K,) -> (K,).
+
+    >>> suffix_sum(np.array([1.0, 2.0, 4.0])).tolist()
+    [7.0, 6.0, 4.0]
+    """
+    return np.cumsum(x[::-1])[::-1]
+
+
 def cells_between(q: float, sigma: float, y: FloatArray) -> Cells:
     """Cells between the heights y[0], y[2], .., halved at y[1], y[3], ..."""
-    x, w = position_at(q, sigma, y), ratio_at(q, y)
+    x = position_at(q, sigma, y)
+    w = ratio_at(q, y)
     mass = np.stack([normal_between(x / sigma), normal_between((x - 1) / sigma)])  # (2, 2m-2)
     return Cells(w[::2], w[1::2], mass[:, ::2], mass[:, 1::2])
 
@@ -121,7 +133,8 @@ def cells_between(q: float, sigma: float, y: FloatArray) -> Cells:
 def mass_below(q: float, sigma: float, cut: float) -> tuple[float, float]:
     """Mass under N(0) of losses below a height, and the height of all that mass as one atom."""
     x = sigma**2 * (cut + log(-expm1(-cut)) - log(q) + log1p(-q)) + 0.5
-    core, tilted = float(ndtr(x / sigma)), float(ndtr((x - 1) / sigma))
+    core = float(ndtr(x / sigma))
+    tilted = float(ndtr((x - 1) / sigma))
     return core, log1p(q / (1 - q) * tilted / core) if core > 0 else 0.5 * cut
 
 
@@ -134,9 +147,7 @@ class Beyond(NamedTuple):
 
 def cut_above(q: float, sigma: float, height: float) -> Beyond:
     """The mass above `height`, the height of the last node."""
-    end, ratio = (
-        float(position_at(q, sigma, np.array([height]))[0]),
-        float(ratio_at(q, np.array([height]))[0]),
-    )
+    end = float(position_at(q, sigma, np.array([height]))[0])
+    ratio = float(ratio_at(q, np.array([height]))[0])
     mass = float(ndtr(-end / sigma))
     return Beyond(mass, max(float(ndtr((1 - end) / sigma)) - mass * ratio, 0.0))

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from dpcore.privacy.certified import lattice, rounding
+from dpcore.privacy.certified.cells import suffix_sum
 from dpcore.privacy.certified.lattice import LogMoments
 from dpcore.privacy.certified.step_law import LossLaw
 from dpcore.privacy.mechanism import FloatArray, IntArray
@@ -163,7 +164,8 @@ def tilted_laws(
     """Tilt rows of (n, L) counts, which do not decrease from row to row, by `order`, a block at a
     time.
     """
-    mesh, counts = losses[0].mesh, all_counts[rows]
+    mesh = losses[0].mesh
+    counts = all_counts[rows]
     # Too short a period is safe: mass that wraps around only adds, and lower bounds are charged for
     # it.
     nodes = min(int(moments.period(counts, order) / mesh) + 8, lattice.longest(len(losses)))
@@ -192,7 +194,8 @@ def tilted_laws(
         rounded = (np.abs(weighted) * (part @ each + all_together)) @ height
         slack = np.exp(-lattice.CUT) * height[0] + rounded
         low, high = moments.reach(counts[block], order, log_moment)
-        start, log_total = part @ origin, part @ log_moment
+        start = part @ origin
+        log_total = part @ log_moment
         yield (
             rows[block],
             TiltedLaw(
@@ -224,7 +227,8 @@ def _hockey_stick(order: float, mesh: float, period: int, frequency: IntArray) -
     mesh, .. (J, 2).
     """
     turn = 2j * pi / period * frequency
-    slow, fast = turn - order * mesh, turn - (order + 1) * mesh
+    slow = turn - order * mesh
+    fast = turn - (order + 1) * mesh
     second = -1 / np.expm1(fast)
     both = [np.exp(slow) * np.expm1(-mesh) * second / np.expm1(slow), second]
     return np.stack(both, axis=1).astype(np.complex128)
@@ -268,7 +272,8 @@ def composed_epsilons(
         if side < 0 or left.size == 0:
             break
         # So far below the first ceiling that its tilt is too imprecise.
-        ceiling[left], known = result[left], True
+        ceiling[left] = result[left]
+        known = True
     misplaced = rounding.POSITION * (counts @ moments.reaching)
     return np.where(result > 0, np.maximum(result + side * misplaced, 0.0), result)
 
@@ -284,7 +289,8 @@ def _tilts(
     """Tilt the rows `left` a few times: the longest horizon chooses for all others that can spare
     the precision.
     """
-    used, longest = counts.sum(axis=1), lattice.longest(len(losses)) * losses[0].mesh
+    used = counts.sum(axis=1)
+    longest = lattice.longest(len(losses)) * losses[0].mesh
     while left.size:
         order = moments.tilt(
             counts[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]), longest
@@ -311,16 +317,16 @@ def _roots(
     At `low` delta is above the target (or low is 0), at `high` below; both are evaluated or proven.
     """
     aim = log_target - side * 0.5 * SETTLED
-    low, high = np.full_like(ceiling, -1.0), ceiling.copy()  # -1: 0 was not tried yet
-    epsilon, done = guess, np.zeros(ceiling.shape, dtype=bool)
+    low = np.full_like(ceiling, -1.0)  # -1: 0 was not tried yet
+    high = ceiling.copy()
+    epsilon = guess
+    done = np.zeros(ceiling.shape, dtype=bool)
     for _ in range(MAX_ROUNDS):
         work.take(law.weighted.size)
         log_delta, slope = law.log_delta(epsilon, side)
         above = log_delta > log_target if side > 0 else log_delta >= log_target
-        low, high = (
-            np.where(above, np.maximum(low, epsilon), low),
-            np.where(above, high, np.minimum(high, epsilon)),
-        )
+        low = np.where(above, np.maximum(low, epsilon), low)
+        high = np.where(above, high, np.minimum(high, epsilon))
         good = ~above if side > 0 else above
         done |= (
             (good & (np.abs(log_delta - log_target) < SETTLED))
@@ -383,10 +389,8 @@ class ComposedLoss:
         """
         tail = self._tail()
         falling = np.exp(-tail.loss[:1])  # no loss lies between 0 and the first positive one
-        mass, other = (
-            np.append(tail.mass[:1], tail.mass),
-            np.append(falling * tail.other[:1], tail.other),
-        )
+        mass = np.append(tail.mass[:1], tail.mass)
+        other = np.append(falling * tail.other[:1], tail.other)
         summing = rounding.tail_error(mass.size) * mass
         delta = np.clip(self.infinite + mass - other + summing + self.error, 0.0, 1.0)
         return np.append(0.0, tail.loss) + self.misplaced, delta
@@ -409,10 +413,8 @@ class ComposedLoss:
         loss = np.asarray(
             self.start + self.mesh * np.arange(first, self.mass.size), dtype=np.float64
         )
-        mass, other = (
-            np.cumsum(self.mass[first:][::-1])[::-1],
-            discounted(self.mass[first:], np.exp(-self.mesh)),
-        )
+        mass = suffix_sum(self.mass[first:])  # (K,)
+        other = discounted(self.mass[first:], np.exp(-self.mesh))  # (K,)
         return Tail(loss, np.maximum(mass, 0.0), np.maximum(other, 0.0))
 
 
@@ -425,10 +427,12 @@ def discounted(x: FloatArray, d: float) -> FloatArray:
     >>> discounted(np.array([1.0, 2.0, 4.0]), 0.5)
     array([3., 4., 4.])
     """
-    y, s = x.copy(), 1
+    y = x.copy()
+    s = 1
     while s < y.size:
         y[:-s] += d * y[s:]
-        d, s = d * d, 2 * s
+        d = d * d
+        s = 2 * s
     return y
 
 

@@ -69,7 +69,9 @@ def _sampled_bounds(
     mechanism: Mechanism, steps: IntArray, delta: FloatArray
 ) -> tuple[FloatArray, FloatArray, str]:
     """Lower and upper epsilon at (n,) horizons and deltas, and the reason where there is none."""
-    lower, upper, note = np.zeros(steps.shape), np.where(steps > 0, inf, 0.0), ""
+    lower = np.zeros(steps.shape)
+    upper = np.where(steps > 0, inf, 0.0)
+    note = ""
     rows = np.flatnonzero(steps > 0)
     smallest = min(release.sigma for release in mechanism.releases)
     if smallest < SMALLEST_SIGMA:
@@ -115,13 +117,17 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
     """The best bounds on finer and finer lattices, until they are close or the lattice is full; and
     their note.
     """
-    above, below = merged(composition, dominating=True), merged(composition, dominating=False)
-    lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
+    above = merged(composition, dominating=True)
+    below = merged(composition, dominating=False)
+    lower = np.zeros(delta.shape)
+    upper = np.full(delta.shape, inf)
     mesh = max(
         START * composed_deviation(above, -1) / np.sqrt(above.counts[-1].sum()),
         widest_span(above, delta) / FIRST_NODES_OF_EPSILON,
     )
-    width, measured, work = np.full(delta.shape, inf), inf, Work(MOST_WORK)
+    width = np.full(delta.shape, inf)
+    measured = inf
+    work = Work(MOST_WORK)
     for _ in range(3):
         try:
             lattice, finest, measured = _suited_lattice(above, delta, mesh, measured, work)
@@ -131,8 +137,10 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
             if np.isinf(upper).all():
                 raise
             break
-        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-        before, width = width, upper - lower
+        lower = np.maximum(lower, low)
+        upper = np.minimum(upper, high)
+        before = width
+        width = upper - lower
         wide = width > WIDE * np.maximum(lower, max(WORTH_REFINING, 0.01 * float(lower.max())))
         if lattice.mesh <= finest or not np.any(wide & (width < WORTH_ANOTHER * before)):
             break
@@ -183,9 +191,11 @@ def _suited_lattice(
     some = Composition(composition.kinds, composition.counts[rows]), delta[rows]
     for _ in range(8):
         lattice = lattice_of(composition, delta, mesh)
-        finest, excess = _finest_mesh(lattice, composition, delta), _predicted_width(lattice, *some)
+        finest = _finest_mesh(lattice, composition, delta)
+        excess = _predicted_width(lattice, *some)
         if excess > 1:  # the cheap prediction is far too high for rare, large losses
-            before, measured = measured, _measured_width(lattice, *some, work)
+            before = measured
+            measured = _measured_width(lattice, *some, work)
             excess = measured if measured < 0.9 * before else 1.0  # a finer one would not help
         if mesh >= finest and (excess <= 1 or mesh <= 1.01 * finest):
             break
@@ -232,11 +242,13 @@ def _measured_width(
 
 def _finest_mesh(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
     """The mesh of a full lattice."""
-    moments, period = lattice.remove, 0.0
+    moments = lattice.remove
+    period = 0.0
     # At one delta the last has the longest.
     some = range(len(delta)) if np.ptp(delta) > 0 else [len(delta) - 1]
     for row in list(some)[:: -max(1, len(some) // SEEN_ROWS)]:
-        counts, log_delta = composition.counts[row], float(np.log(delta[row]))
+        counts = composition.counts[row]
+        log_delta = float(np.log(delta[row]))
         epsilon = float(moments.chernoff(counts[None], np.array([log_delta]))[0])
         order = moments.tilt(counts, log_delta, epsilon, inf)
         period = max(period, moments.period(counts[None], order))

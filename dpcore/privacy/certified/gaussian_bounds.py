@@ -84,7 +84,8 @@ def gaussian_epsilons(
 def gaussian_tradeoffs(mechanism: Mechanism) -> tuple[OutwardGaussian, OutwardGaussian]:
     """Trade-off functions below and above the exact G_mu of the whole mechanism."""
     low, high = _mu_bounds(mechanism, np.array([mechanism.steps]))
-    least, most = float(low[0]) * (1 - MARGIN) - MARGIN, float(high[0]) * (1 + MARGIN) + MARGIN
+    least = float(low[0]) * (1 - MARGIN) - MARGIN
+    most = float(high[0]) * (1 + MARGIN) + MARGIN
     return OutwardGaussian(most, losing=True), OutwardGaussian(max(least, 0.0), losing=False)
 
 

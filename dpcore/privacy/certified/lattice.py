@@ -93,7 +93,8 @@ class LogMoments:
         """
         excess = counts @ (self.values - at[:, None]) + TAIL  # (n, G)
         gap = self.orders - order
-        low, high = gap < 0, gap > 0
+        low = gap < 0
+        high = gap > 0
         least, most = (counts @ self.ends).T
         below = np.max(excess[:, low] / gap[low], axis=1, initial=-inf)
         above = np.min(excess[:, high] / gap[high], axis=1, initial=inf)
@@ -121,7 +122,8 @@ class LogMoments:
 
     def _periods(self, counts: IntArray, orders: FloatArray) -> FloatArray:
         """The periods of one horizon of (L,) counts at (O,) orders of the grid."""
-        total, (least, most) = counts @ self.values, counts @ self.ends
+        total = counts @ self.values
+        least, most = counts @ self.ends
         gap = self.orders - orders[:, None]  # (O, G)
         excess = total - total[np.searchsorted(self.orders, orders)][:, None] + TAIL
         bound = excess / np.where(gap == 0, np.nan, gap)
@@ -213,7 +215,8 @@ def lattice_of(composition: Composition, delta: FloatArray, mesh: float) -> Latt
     matter.
     """
     each = [step_laws(q, sigma, mesh, _tail(composition, delta)) for q, sigma in composition.kinds]
-    first, last = composed_deviation(composition, 0), composed_deviation(composition, -1)
+    first = composed_deviation(composition, 0)
+    last = composed_deviation(composition, -1)
     orders = orders_between(first, last, widest_span(composition, delta), delta)
     reaching = np.array(
         [_reach(law.remove, q) for law, (q, _) in zip(each, composition.kinds, strict=True)]

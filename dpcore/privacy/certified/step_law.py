@@ -30,6 +30,7 @@ from dpcore.privacy.certified.cells import (
     mass_below,
     position_at,
     ratio_at,
+    suffix_sum,
 )
 from dpcore.privacy.mechanism import FloatArray, IntArray
 
@@ -59,7 +60,8 @@ class LossLaw:
         live = np.flatnonzero(self.mass > 0)
         if live.size == 0:
             return np.full(orders.shape, -inf)
-        log_mass, values = np.log(self.mass[live]), self.offset + self.mesh * live
+        log_mass = np.log(self.mass[live])
+        values = self.offset + self.mesh * live
         blocks = np.array_split(orders, -(-orders.size * live.size // EXPONENTS))
         return np.concatenate([_log_sum(log_mass + block[:, None] * values) for block in blocks])
 
@@ -91,11 +93,11 @@ def dominated(w: FloatArray, mass: FloatArray, lowering: FloatArray, gaps: Gaps)
 
     Near the ends, where the curve is too close to max(0, 1 - t), it follows that floor.
     """
-    width = np.diff(w)
-    above_left = gaps.left + np.append(0.0, np.cumsum(width * (gaps.zero + np.cumsum(mass)[:-1])))
-    above_right = gaps.right + np.append(
-        np.cumsum((width * np.cumsum(mass[:0:-1])[::-1])[::-1])[::-1], 0.0
-    )
+    width = np.diff(w)  # (m - 1,)
+    left_of_cell = gaps.zero + np.cumsum(mass)[:-1]  # (m - 1,)
+    right_of_cell = suffix_sum(mass[1:])  # (m - 1,)
+    above_left = gaps.left + np.append(0.0, np.cumsum(width * left_of_cell))  # (m,)
+    above_right = gaps.right + np.append(suffix_sum(width * right_of_cell), 0.0)  # (m,)
     first = int(np.max(np.flatnonzero(above_left < lowering), initial=-1)) + 1
     last = int(np.min(np.flatnonzero(above_right < lowering), initial=mass.size)) - 1
     if first >= last:
@@ -104,11 +106,10 @@ def dominated(w: FloatArray, mass: FloatArray, lowering: FloatArray, gaps: Gaps)
     drop[: first + 1] = above_left[: first + 1]
     drop[last:] = above_right[last:]
     corner = _tangent(w[: last + 1], above_right[: last + 1] - drop[: last + 1])
-    chord = (
-        (above_right[corner] - drop[corner]) * (w[last] - w[corner:last]) / (w[last] - w[corner])
-    )
+    height = above_right[corner] - drop[corner]
+    chord = height * (w[last] - w[corner:last]) / (w[last] - w[corner])
     drop[corner:last] = above_right[corner:last] - chord
-    slope = np.concatenate([[gaps.zero], np.diff(drop) / width, [0.0]])
+    slope = np.concatenate([[gaps.zero], np.diff(drop) / width, [0.0]])  # (m + 1,)
     lowered = mass - np.diff(slope)
     for straight in (slice(None, first), slice(corner + 1, last), slice(last + 1, None)):
         lowered[straight] = 0.0
@@ -133,7 +134,9 @@ def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
             return np.zeros_like(mass)
         # One of each run, so that its neighbours stay.
         negative = negative[np.insert(np.diff(negative) > 1, 0, True)]
-        left, here, right = nodes[negative - 1], nodes[negative], nodes[negative + 1]
+        left = nodes[negative - 1]
+        here = nodes[negative]
+        right = nodes[negative + 1]
         share = (w[right] - w[here]) / (w[right] - w[left])
         np.add.at(mass, left, mass[here] * share)
         np.add.at(mass, right, mass[here] * (1 - share))
@@ -258,7 +261,8 @@ def widening(count: int, core: int) -> IntArray:
     A cell is at most 1/GROWTH as wide as its distance to the core, and narrower if the core has
     many nodes.
     """
-    nodes, growth = [np.arange(min(core + GROWTH, count))], max(GROWTH, core)
+    nodes = [np.arange(min(core + GROWTH, count))]
+    growth = max(GROWTH, core)
     while nodes[-1][-1] < count - 1:
         last = int(nodes[-1][-1])
         width = 1 + (last - core) // growth
@@ -289,7 +293,9 @@ def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:
         more, rise = mass_below(q, sigma, higher)
         if rise >= 0.9 * mesh:
             break
-        cut, core, start = higher, more, rise
+        cut = higher
+        core = more
+        start = rise
     return cut, core, start
 
 
@@ -298,7 +304,8 @@ def lowered_beyond_core(cells: Cells, first: float, core: float, infinite: Beyon
     lowered curve.
     """
     cells.w[0] = first
-    mass, error = dominating(cells), cells.chord_error()
+    mass = dominating(cells)
+    error = cells.chord_error()
     # The curve touches the first node, where it must not be too steep.
     error[0] = mass[0] * cells.width[0]
     lowering = needed(error)

@@ -52,7 +52,8 @@ class Band:
     empty: bool = False  # true if nothing is certified and the functions are trivial
 
     def __post_init__(self) -> None:
-        least, most = self.upper.power(CHECKED), self.lower.power(CHECKED)
+        least = self.upper.power(CHECKED)
+        most = self.lower.power(CHECKED)
         if np.all(least <= most * (1 + CROSSED)):
             return
         object.__setattr__(self, "lower", Pairs([], []))
@@ -82,7 +83,8 @@ def tradeoff_bounds(mechanism: Mechanism) -> Band:
             f"sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all."
         )
     composition = composition_of(mechanism, np.array([mechanism.steps]))
-    above, below = merged(composition, dominating=True), merged(composition, dominating=False)
+    above = merged(composition, dominating=True)
+    below = merged(composition, dominating=False)
     whole = composed_deviation(above, 0)  # about mu
     first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE_MU))))
     mesh = max(
@@ -90,7 +92,8 @@ def tradeoff_bounds(mechanism: Mechanism) -> Band:
         widest_span(above, MIN_DELTA) / FIRST_NODES_OF_TRADEOFF,
     )
     finest = full_mesh(above, MIN_DELTA)
-    band, before = None, np.inf
+    band = None
+    before = np.inf
     for _ in range(ROUNDS):
         try:
             band = _bounds_on(above, below, mesh)
@@ -139,7 +142,8 @@ def _one_way(epsilon: FloatArray, known: FloatArray, delta: FloatArray) -> Float
     """
     inside = np.minimum(epsilon, known[-1])
     after = np.clip(np.searchsorted(known, inside), 1, known.size - 1)
-    low, high = known[after - 1], known[after]
+    low = known[after - 1]
+    high = known[after]
     # Of two pairs at one epsilon the second is tighter.
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.exp(inside - high) * np.expm1(low - inside) / np.expm1(low - high)

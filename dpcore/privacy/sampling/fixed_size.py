@@ -8,7 +8,7 @@ Sources: Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9; Wang, Balle,
 """
 
 from functools import lru_cache
-from math import comb, inf, log, pi, sqrt
+from math import ceil, comb, inf, log, pi, sqrt
 from typing import final
 
 import numpy as np
@@ -64,7 +64,7 @@ def fixed_size_laws(
     lowest = 0.0 if q == 1 else float(np.log1p(-q))
     high = loss_heights(q, half, tail)[1] + lowest
     mesh = max(mesh, 2 * high / most)
-    last = int(np.ceil(high / mesh)) + 1
+    last = ceil(high / mesh) + 1
     losses = lattice(0.0, last + 1, mesh, sigma)  # (m,) from 0 on
     x = position_at(q, half, losses - lowest)
     none = on_the_line(x, half)[1:]  # (m,) beyond each of these places

@@ -5,7 +5,7 @@ that pair for records that pull in one direction. README.md has the proof.
 """
 
 from functools import partial
-from math import log
+from math import ceil, log
 from typing import NamedTuple, final
 
 import numpy as np
@@ -106,7 +106,7 @@ def group_laws(step: Mixture, mesh: float, tail: float, most: int = NODES) -> St
         low = lowest
     nodes = min(most, PARTS // step.moved.size)
     mesh = max(mesh, (high - low) / nodes)
-    count = int(np.ceil((high - low) / mesh)) + 2
+    count = ceil((high - low) / mesh) + 2
     x = step.places(lattice(low, count, mesh, sigma))
     none = on_the_line(x, sigma)
     parts = [on_the_line(x - j, sigma) for j in step.moved]

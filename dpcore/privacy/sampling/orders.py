@@ -9,7 +9,7 @@ is a lower bound.
 Source: Chua et al. 2024, arXiv 2403.17673, section 4 (one epoch). Several epochs are composed here.
 """
 
-from math import log1p
+from math import log1p, sqrt
 from typing import final
 
 import numpy as np
@@ -234,7 +234,7 @@ class ShuffleOnce(Sampler):
         lower = np.zeros(steps.shape)
         for epochs in np.unique(whole[whole > 0]):
             rows = whole == epochs
-            less_noise = sigma / float(np.sqrt(epochs))
+            less_noise = sigma / sqrt(epochs)
             lower[rows] = one_epoch(steps_of_epoch(q), less_noise, delta[rows])
         return EpsilonBounds(lower, upper, NOTHING_CLOSER)
 

@@ -16,7 +16,7 @@ here.
 """
 
 from functools import lru_cache, partial
-from math import exp, log
+from math import ceil, exp, log, sqrt
 from typing import NamedTuple, final
 
 import numpy as np
@@ -220,7 +220,7 @@ def allocation_laws(
             f"An epoch of {steps:,} steps is too long: at most {MAX_EPOCH_STEPS:,} can be counted."
         )
     end = largest(sigma, LOST * fineness)
-    deviation = float(np.sqrt(np.expm1(sigma**-2)))
+    deviation = sqrt(np.expm1(sigma**-2))
     grid = GRID * fineness * deviation
     ratios = FIRST_NODES / fineness
     wide = max(grid, largest(sigma, tail) / ratios)
@@ -239,11 +239,9 @@ def allocation_laws(
         add = _mean_of(spread(sigma, narrow, LOST * fineness), steps, record=False)
     lower = contracted_mean(steps, sigma, wide, tail)
     mesh = MESH * fineness * _deviation(remove)
-    from_remove = _on_losses(remove, mesh, tail, most)
-    from_add = _on_losses(add, mesh, tail, most)
-    from_lower = _on_losses(lower, mesh, tail, most)
-    laws = StepLaws(from_remove.laws.remove, from_add.laws.add, from_lower.laws.dominated)
-    return RoundLaws(laws, max(from_remove.error, from_add.error, from_lower.error))
+    found = [_on_losses(each, mesh, tail, most) for each in (remove, add, lower)]
+    laws = StepLaws(found[0].laws.remove, found[1].laws.add, found[2].laws.dominated)
+    return RoundLaws(laws, max(each.error for each in found))
 
 
 def spread(sigma: float, grid: float, tail: float) -> Ratio:
@@ -277,9 +275,9 @@ def _nodes(sigma: float, grid: float, tail: float) -> IntArray:
 
     The last are far apart.
     """
-    deviation = float(np.sqrt(np.expm1(sigma**-2)))
+    deviation = sqrt(np.expm1(sigma**-2))
     core = int((1 + CORE * deviation) / grid) + 1
-    last = int(np.ceil(largest(sigma, tail) / grid)) + 2
+    last = ceil(largest(sigma, tail) / grid) + 2
     return widening(last, core)
 
 
@@ -341,7 +339,7 @@ def _moments(losses: list[LossLaw], steps: int) -> LogMoments:
     without = losses[0]
     places = without.offset + without.mesh * np.arange(without.mass.size)
     last = places[-1]
-    deviation = float(np.sqrt(steps * (without.mass @ (places - 1) ** 2)))
+    deviation = sqrt(steps * (without.mass @ (places - 1) ** 2))
     nearest = min(0.01 / deviation, 1 / last)
     farthest = 100 / min(deviation, float(last))
     positive = np.geomspace(nearest, farthest, ORDERS)
@@ -354,7 +352,7 @@ def _deviation(atoms: Atoms) -> float:
     live = (atoms.t > 0) & (atoms.mass > 0)
     loss = np.log(atoms.t[live])
     mass = atoms.mass[live]
-    return float(np.sqrt(mass @ (loss - mass @ loss) ** 2))
+    return sqrt(mass @ (loss - mass @ loss) ** 2)
 
 
 def _on_losses(atoms: Atoms, mesh: float, tail: float, most: int) -> RoundLaws:
@@ -503,7 +501,7 @@ class RandomAllocationOnce(Sampler):
         note = ""
         for place, epochs in enumerate(known):
             rows = np.flatnonzero((before == place) | (after == place))
-            less_noise = sigma / float(np.sqrt(epochs))
+            less_noise = sigma / sqrt(epochs)
             one = np.ones(rows.shape, dtype=np.int64)
             found = allocation_bounds(steps_of_epoch(q), less_noise, one, one, delta[rows])
             least = np.minimum(found.upper, upper[rows])

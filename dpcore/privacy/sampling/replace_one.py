@@ -6,6 +6,7 @@ proof. A reflection of the line swaps P and Q, so both directions are the same.
 """
 
 from functools import partial
+from math import ceil
 from typing import final
 
 import numpy as np
@@ -39,7 +40,7 @@ def replace_one_laws(
     end = 1 - float(ndtri(tail)) * sigma
     high = float(loss_at(q, sigma, np.array([end]))[0])
     mesh = max(mesh, 2 * high / most)
-    last = int(np.ceil(high / mesh)) + 1
+    last = ceil(high / mesh) + 1
     low = -last * mesh
     x = place_at(q, sigma, lattice(low, 2 * last + 1, mesh, sigma))
     none = on_the_line(x, sigma)

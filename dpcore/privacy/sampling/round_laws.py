@@ -7,7 +7,7 @@ two bounds are close.
 """
 
 from collections.abc import Callable
-from math import inf
+from math import ceil, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +89,7 @@ def laws_of_atoms(
     if not max(-low, high) < MAX_LOSS:
         raise RuntimeError("There is so little noise that ratios overflow.")
     mesh = max(mesh, (high - low) / most)
-    count = int(np.ceil((high - low) / mesh)) + 2
+    count = ceil((high - low) / mesh) + 2
     # The halves: below the first node, of all cells, and beyond the last node.
     place = np.floor((pair.loss - low) / (0.5 * mesh)).astype(np.int64) + 1  # (N,)
     half = np.clip(place, 0, 2 * count - 1)
@@ -276,4 +276,4 @@ def moments_of(law: LossLaw, rounds: IntArray, delta: FloatArray) -> LogMoments:
 def weighted_deviation(loss: np.ndarray, mass: np.ndarray) -> float:
     """Standard deviation of (n,) losses with these masses, whose sum need not be 1."""
     weight = mass / mass.sum()
-    return float(np.sqrt(weight @ (loss - weight @ loss) ** 2))
+    return sqrt(weight @ (loss - weight @ loss) ** 2)

@@ -6,7 +6,7 @@ of which one is drawn and made known. README.md has the proof. Source of the sam
 arXiv 2508.15089; the bounds are derived here.
 """
 
-from math import ceil, floor, inf, isfinite, log, log1p
+from math import ceil, floor, inf, isfinite, log, log1p, sqrt
 from typing import NamedTuple, final
 
 import numpy as np
@@ -265,7 +265,7 @@ class TruncatedPoisson(Sampler):
         most = most_nodes(steps.size)
         spread = deviation(q, sigma)
         variance = coins.few * spread**2 + coins.full * deviation(coins.rate, sigma) ** 2
-        mesh = MESH * float(np.sqrt(variance))
+        mesh = MESH * sqrt(variance)
         laws = truncated_laws(coins, q, sigma, mesh, tail, most)
         upper = upper_bounds(laws, steps, delta)
         if np.any(upper > WIDE * lower):
