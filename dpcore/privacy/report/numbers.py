@@ -155,7 +155,9 @@ def epochs_of(count: float, digits: int = 4) -> str:
     ('1 epoch', '2.5 epochs', '1 epoch')
     """
     shown = f"{count:,.{digits}g}"
-    return f"{shown} epoch" if shown == "1" else f"{shown} epochs"
+    if shown == "1":
+        return "1 epoch"
+    return f"{shown} epochs"
 
 
 def rounded(value: float, kind: Kind) -> str:

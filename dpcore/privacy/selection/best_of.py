@@ -44,8 +44,10 @@ BELOW = 1e-3  # of delta over the mean: the smallest of these
 MARGIN = 1e-9  # relative: above the rounding of every term
 HIGHEST = 200.0  # epsilon: beyond, weights that underflow might matter
 HALVINGS = 60
-FAINT = 1e-20  # the smallest delta of a profile, below which it does if a record is drawn
-SELDOM = 46.0  # times or less
+# Below this delta the certified accountant may take seconds if a record is drawn fewer than SELDOM
+# times on average, so it is not asked.
+FAINT = 1e-20
+SELDOM = 46.0
 # An upper bound for every mechanism, where the certified accountant would take too long.
 COARSER = "rdp"
 COARSE = "Closer bounds would take too long: the upper end is that of Renyi moments."
@@ -105,9 +107,11 @@ class NumberOfRuns:
         >>> NumberOfRuns("fixed", 10).phrase, NumberOfRuns("poisson", 2.5).phrase
         ('the best of 10 runs', 'the best of a secret number of runs, Poisson with mean 2.5')
         """
+        if self.law == FIXED and self.mean == 1:
+            return "one run"
         if self.law == FIXED:
-            return f"the best of {self.mean:,} runs" if self.mean > 1 else "one run"
-        law = "Poisson" if self.law == "poisson" else self.law.replace("_", " ")
+            return f"the best of {self.mean:,} runs"
+        law = self.law.replace("_", " ").replace("poisson", "Poisson")
         text = f"the best of a secret number of runs, {law} with mean {_exact(self.mean)}"
         if self.law in OTHERS:
             text += f" and {OTHERS[self.law]} {_exact(self.other)}"
@@ -190,7 +194,9 @@ def read_runs(text: str) -> NumberOfRuns:
 def _read_value(text: str) -> float:
     """Read a number, a whole one as an int."""
     value = float(read_number(text))
-    return int(value) if value.is_integer() else value
+    if value.is_integer():
+        return int(value)
+    return value
 
 
 def best_of(
@@ -216,8 +222,8 @@ def best_of(
     least = max(BELOW * delta / max(number.mean, 1.0), check.SMALLEST_DELTA)
     deltas = np.append(np.geomspace(least, DELTAS[0], 120)[:-1], DELTAS)
     curves = [_profile(each, deltas, accountant) for each in settings]
-    profile = Pairs(np.max([curve.epsilon for curve in curves], axis=0), deltas)
-    value = selected_epsilon(number, profile, delta)
+    dearest = np.max([curve.epsilon for curve in curves], axis=0)  # at each delta
+    value = selected_epsilon(number, Pairs(dearest, deltas), delta)
     of_one = delta_of_one(number, delta)
     alone = _dearest(settings, accountant, min(of_one, 1 - MARGIN))
     lower = alone.lower
@@ -225,17 +231,24 @@ def best_of(
         lower = None  # a setting is picked at random
     elif lower is not None and of_one > 1 - MARGIN:
         lower = 0.0
-    unproven = [curve for curve in curves if not curve.kind.is_bound]
-    silent = [curve for curve in curves if np.isinf(curve.epsilon).all()]
-    weakest = unproven[0] if unproven else alone
-    note = weakest.note
+    kind = alone.kind
+    note = alone.note
+    why_infinite = TOO_LARGE
+    coarse = False
+    for curve in reversed(curves):  # so that the first setting has the last word
+        if not curve.kind.is_bound:
+            kind = curve.kind
+            note = curve.note
+        if np.isinf(curve.epsilon).all():
+            why_infinite = curve.note
+        coarse = coarse or curve.note == COARSE
     if isinf(value):
-        note = silent[0].note if silent else TOO_LARGE
-    elif any(curve.note == COARSE for curve in curves):
+        note = why_infinite
+    elif coarse:
         note = COARSE
     elif value == lower:
         note = ""  # the width of one run's band is no matter here
-    return Reading(value, lower, weakest.kind, note)
+    return Reading(value, lower, kind, note)
 
 
 def _best_of_fixed(
@@ -261,8 +274,9 @@ def _profile(setting: Mechanism, deltas: FloatArray, accountant: Accountant) -> 
     """
     if accountant.kind is not Kind.CERTIFIED:
         return accountant.profile(setting, deltas)
-    rare = 0 < sum(each.q * each.count for each in setting.releases if each.q < 1) < SELDOM
-    if not (rare and deltas[0] < FAINT):
+    draws = sum(each.q * each.count for each in setting.releases if each.q < 1)
+    may_take_seconds = deltas[0] < FAINT and 0 < draws < SELDOM
+    if not may_take_seconds:
         found = accountant.profile(setting, deltas)
         if TOO_LONG not in found.note:
             return found
