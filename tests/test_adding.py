@@ -4,7 +4,8 @@ ones.
 
 import json
 import math
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, final
@@ -16,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 import dpcore
 from dpcore.__main__ import main
 from dpcore.claims.claim import BATCHES
+from dpcore.data import catalogue
 from dpcore.figures import epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
@@ -24,6 +26,8 @@ from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
 from dpcore.privacy.sampling.base import ZERO_OUT, Parameter, SampledEvent, Words, epochs_around
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.schedule import SCHEDULES, Rate, Schedule
+from dpcore.runs.export import FORMS, TextForm
+from dpcore.runs.history import RunRecord
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -41,6 +45,7 @@ from pages.parts.shell import menu
 ROOT = Path(__file__).parents[1]
 Output = pytest.CaptureFixture[str]
 SETTING = ["--q", ".01", "--steps", "10000"]
+QUICK = ["train", "--source", "sample", "--batch", "100", "--device", "cpu"]
 
 
 @pytest.fixture(autouse=True)
@@ -109,6 +114,40 @@ def test_a_page_is_its_file_and_its_line(tmp_path: Path, monkeypatch: pytest.Mon
     (button,) = [each for each in app.button if each.label == "in Half"]
     assert not button.click().run().exception
     assert asked == [half.file]
+
+
+def steps_alone(records: Sequence[RunRecord]) -> str:
+    return "".join(f"{each.plan.steps} steps\n" for each in records)
+
+
+STEPS_ALONE = TextForm("steps", "Steps alone", ".txt", "text/plain", steps_alone, several=True)
+
+
+def test_a_form_of_export_is_its_file_and_its_line(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FORMS, STEPS_ALONE.name, STEPS_ALONE)
+    assert main([*QUICK, "--epochs", "0.03"]) == 0
+    with Store() as store:
+        run = store.runs()[0].id
+    capsys.readouterr()
+    assert main(["runs", "export", run, "--format", "steps"]) == 0
+    assert capsys.readouterr().out == "3 steps\n"
+
+
+def test_a_data_set_is_its_fields_and_its_sample(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = shutil.copytree(catalogue.SAMPLES, tmp_path / "samples")
+    shutil.copy(samples / "fashion_mnist.npz", samples / "clothes.npz")
+    monkeypatch.setattr(catalogue, "SAMPLES", samples)
+    clothes = replace(catalogue.FASHION_MNIST, name="clothes", title="Clothes", folder="clothes")
+    monkeypatch.setitem(catalogue.DATASETS.shipped, clothes.name, clothes)
+    assert main([*QUICK, "--epochs", "0.02", "--dataset", "clothes"]) == 0
+    with Store() as store:
+        assert store.runs()[0].config.dataset == "clothes"
+    assert printed(capsys, "data", "status")["sources"]["clothes"] == ["sample"]
+    assert "Clothes" in offered(opened("lab"))
 
 
 @final
@@ -349,7 +388,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_new_kinds_are_trained_and_charged(capsys: Output) -> None:
     words = [word for name, value in CHOSEN.items() for word in (f"--{name}", value)]
     noise = ["--sigma", "2", "--rate", "0.5", "--level-steps", "1"]
-    quick = ["train", "--source", "sample", "--batch", "100", "--epochs", "0.02", "--device", "cpu"]
+    quick = [*QUICK, "--epochs", "0.02"]
     assert main([*quick, *words, *noise]) == 0
     with Store() as store:
         run = store.runs()[0]

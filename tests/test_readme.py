@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.accuracy import RESULTS, cells
+from benchmarks.recipes import RECIPES
 from dpcore.__main__ import COMMANDS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.schedule import SCHEDULES
@@ -22,8 +24,6 @@ from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS
-from tests.benchmarks.accuracy import RESULTS, cells
-from tests.benchmarks.recipes import RECIPES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -53,8 +53,8 @@ def test_its_commands_are_those_the_project_promises() -> None:
 
 def test_every_script_that_a_document_names_is_there() -> None:
     text = README + "".join(DOCS.values())
-    scripts = re.findall(r"tests/benchmarks/\w+\.py", text) + re.findall(
-        r"python -m (tests[.]\w+(?:[.]\w+)?)", text
+    scripts = re.findall(r"benchmarks/\w+\.py", text) + re.findall(
+        r"python -m ((?:tests|benchmarks)[.]\w+(?:[.]\w+)?)", text
     )
     files = {each if each.endswith(".py") else each.replace(".", "/") + ".py" for each in scripts}
     assert len(files) > 10
@@ -96,7 +96,7 @@ def test_every_method_of_training_has_a_row_that_says_what_it_is_charged() -> No
 
 def test_the_readme_says_what_is_known_of_a_gpu() -> None:
     measured = ROOT / "docs" / "measured" / "gpu.json"
-    assert "`python -m tests.benchmarks.gpu`" in README
+    assert "`python -m benchmarks.gpu`" in README
     assert ("not measured on a GPU" in README) == (not measured.exists())
     assert ("](docs/measured/gpu.json)" in README) == measured.exists()
 

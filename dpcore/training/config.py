@@ -20,7 +20,8 @@ from dpcore.training.settings import Settings, either, settings_of
 
 def contradictions(run: Settings) -> Iterator[str]:
     """Contradictions between settings, each a sentence with the way out."""
-    optimizer, other_batches = OPTIMIZERS[run.optimizer], run.sampler != Poisson.name
+    optimizer = OPTIMIZERS[run.optimizer]
+    other_batches = run.sampler != Poisson.name
     releases = run.pca > 0 or optimizer.by_relevance
     if run.reading not in optimizer.readings:
         having = either(each.name for each in OPTIMIZERS.values() if run.reading in each.readings)
@@ -62,6 +63,11 @@ def contradictions(run: Settings) -> Iterator[str]:
             f"Set pca to 0, or choose the model {dense}: {run.model} needs pixels, which a"
             " projection lacks."
         )
+    yield from _unmet_needs(run)
+
+
+def _unmet_needs(run: Settings) -> Iterator[str]:
+    """Settings that differ from their defaults without what they need."""
     for name, setting in settings_of(type(run)).items():
         value = getattr(run, name)
         for need in setting.needs:

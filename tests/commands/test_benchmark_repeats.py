@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.benchmarks import accountants, seconds
+from benchmarks import accountants, seconds
 
 
 @pytest.mark.parametrize(

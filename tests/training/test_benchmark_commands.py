@@ -7,7 +7,7 @@ import json
 import pytest
 import torch
 
-from tests.benchmarks import gpu
+from benchmarks import gpu
 
 
 def test_without_cuda_it_says_so_in_a_sentence_and_writes_nothing(monkeypatch, capsys, tmp_path):

@@ -1,6 +1,6 @@
 """Four recipes, from the plainest to the best, for each data set at each epsilon.
 
-Trials on 10,000 held-out training images chose their settings (`python -m tests.benchmarks.trials`;
+Trials on 10,000 held-out training images chose their settings (`python -m benchmarks.trials`;
 those that docs/benchmarks.md names are in `recorded/trials.json`), those of the best recipe in a
 simulation of 24,188 trainings. paper.toml has them.
 """
