@@ -43,7 +43,7 @@ class Problem:
                     "Expected rows of norm at most 1; a longer one would be worth more than is"
                     " charged."
                 )
-        if not (np.isin(self.labels, (-1, 1)).all() and np.isin(self.test_labels, (-1, 1)).all()):
+        if not np.isin(np.concatenate([self.labels, self.test_labels]), (-1, 1)).all():
             raise ValueError("Expected labels of -1 and +1.")
         if len(np.unique(self.labels)) < 2:
             raise ValueError(
@@ -124,8 +124,11 @@ class Table:
         """
         self.pair(classes)  # what is wrong with these is said before anything is read
         rows = self.read()
-        units, labels = unit_rows(rows.features, self.bound), self.signs(rows.labels, classes)
-        learnt, tested = (part[labels[part] != 0] for part in parts_of(len(labels), rows.tests))
+        units = unit_rows(rows.features, self.bound)
+        labels = self.signs(rows.labels, classes)
+        learnt, tested = parts_of(len(labels), rows.tests)
+        learnt = learnt[labels[learnt] != 0]
+        tested = tested[labels[tested] != 0]
         return Problem(units[learnt], labels[learnt], units[tested], labels[tested])
 
 
@@ -139,7 +142,8 @@ def parts_of(
     """
     if tests is not None:
         return np.setdiff1d(np.arange(count), tests), tests
-    order, held = shuffled(count), count // TEST_SHARE
+    order = shuffled(count)
+    held = count // TEST_SHARE
     return order[held:], order[:held]
 
 
