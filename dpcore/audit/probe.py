@@ -42,7 +42,9 @@ class WatchedEngine(Wrapper):
     def clipped_sum(self, x: Tensor, y: Tensor, clipping: Clipping, *others: Any) -> ClippedSum:
         """Return the engine's sum in separate memory, as the step changes it in place."""
         found = self._part.clipped_sum(x, y, clipping, *others)
-        self.x, self.y, self.norms = x, y, found.norms
+        self.x = x
+        self.y = y
+        self.norms = found.norms
         self.total = self._given[0].copy_(found.total).clone()
         return found._replace(shares=self._given)
 
@@ -53,7 +55,8 @@ class WatchedRows:
     """
 
     def __init__(self, rows: Tensor, present: Tensor) -> None:
-        self._rows, self._present = rows, present
+        self._rows = rows
+        self._present = present
         self.drawn = torch.empty(0, dtype=torch.int64)
 
     def __getitem__(self, at: Tensor) -> Tensor:

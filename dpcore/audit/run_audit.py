@@ -48,6 +48,7 @@ TRAINING_REPORTS = 40
 TORCH_REPORTS = 12
 TORCH_BLOCK = 2**22  # numbers drawn at once
 DRAWS = 2_000_000  # of the noise's generator
+Outcomes = Iterator[tuple[str, Finding]]  # of tests, by their names
 NO_STEPS = "Nothing can be shown: no step was completed."
 NO_NOISE = "Nothing can be shown: the settings have no noise."
 NO_CANARIES = "Nothing can be shown: the audit has no canaries."
@@ -156,7 +157,7 @@ def torch_counts(draws: int, seed: int) -> Iterator[Counted]:
             yield Counted(drawn, largest, 2 * drawn * float(ndtr(-largest)))
 
 
-def outcomes_of(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+def outcomes_of(watched: WatchedRun, claim: Mechanism | None) -> Outcomes:
     """Yield each test's name and finding, in the order of the reports."""
     noise = watched.plan.drawn  # of the settings
     drawn = Mechanism(noise) if noise else None
@@ -166,9 +167,7 @@ def outcomes_of(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[
     yield "losses", _of_losses(watched)
 
 
-def _of_noise(
-    watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None
-) -> Iterator[tuple[str, Finding]]:
+def _of_noise(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Outcomes:
     record = watched.record
     delta = watched.config.delta
     confidence = watched.request.confidence
@@ -203,9 +202,7 @@ def _draw(run: TrainingRun, count: int) -> FloatArray:
     return vector.flatten()[:count].numpy()
 
 
-def _of_steps(
-    watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None
-) -> Iterator[tuple[str, Finding]]:
+def _of_steps(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Outcomes:
     record = watched.record
     config = watched.config
     confidence = watched.request.confidence
@@ -250,7 +247,7 @@ def _of_releases(watched: WatchedRun, claim: Mechanism | None) -> Finding:
     return audit_releases(released, claim, watched.config.delta, confidence=confidence)
 
 
-def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Outcomes:
     """Yield the findings of the canaries on each step and on everything together; without canaries,
     sentences.
     """

@@ -60,19 +60,20 @@ class Record:
         released = self._at(seen.released)
         clipped = self._at(seen.clipped)
         scale = self._at(seen.scale)
-        noise = (released - clipped) / scale / self._clip_norm
+        noise = ((released - clipped) / scale).numpy() / self._clip_norm
         self.noise.append(noise)
         if sigma > 0:
             spacing = ROUNDINGS * torch.finfo(seen.released.dtype).eps
-            rounded = (np.abs(released) + np.abs(clipped)) / scale / self._clip_norm
+            most = (released.abs() + clipped.abs()) / scale
+            rounded = most.numpy() / self._clip_norm
             self.evidence.take(noise / sigma, spacing * (rounded / sigma + 1))
         self.inclusions.append(drawn[: self._tracked].copy())
         self.sizes.append(int(drawn.sum()))
         self.sigmas.append(sigma)
 
-    def _at(self, vector: Tensor) -> FloatArray:
-        """Return the recorded coordinates of a vector."""
-        return vector[self._directions.to(vector.device)].cpu().double().numpy()
+    def _at(self, vector: Tensor) -> Tensor:
+        """Return the recorded coordinates of a vector, in float64."""
+        return vector[self._directions.to(vector.device)].cpu().double()
 
     @property
     def steps(self) -> int:

@@ -199,7 +199,9 @@ class BoundedReads:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
-        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
+        self.seek = stream.seek
+        self.tell = stream.tell
+        self.seekable = stream.seekable
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes; BadZipFile for more than a list of members has."""
@@ -230,7 +232,8 @@ class Bounded:
     """
 
     def __init__(self, stream: BinaryIO, max_bytes: int) -> None:
-        self.stream, self.max_bytes = stream, max_bytes
+        self.stream = stream
+        self.max_bytes = max_bytes
 
     def read(self, size: int) -> bytes:
         """Return the next bytes; ReadError beyond the bound."""

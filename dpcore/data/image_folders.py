@@ -33,7 +33,8 @@ from dpcore.regular_file import open_regular
 PARTS = ("train", "test")
 ENDINGS = (".png", ".jpg", ".jpeg")
 CLASS = r"[\w(][\w (),.&'+-]{0,39}"  # a class's name, which pages and charts show
-MAX_CLASSES, MAX_IMAGES = 100, 500_000
+MAX_CLASSES = 100
+MAX_IMAGES = 500_000
 SIDES = range(8, 65)  # pixels of a side
 MAX_BYTES = 1 << 20  # of an image's file
 MAX_PIXELS = 1 << 29  # bytes of all decoded images
@@ -88,15 +89,19 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
             found = _in_folder(path)
         classes, files = _by_class(path, found)
         training = _mixed(files, "train")
-        names = training + _mixed(files, "test")
-        pixels = _decoded({f"{name} in {path}": files[name] for name in names})
-    labels = np.array([classes.index(name.parts[1]) for name in names], np.uint8)
+        openers: dict[str, Opener] = {}
+        numbers = []
+        for image in training + _mixed(files, "test"):
+            openers[f"{image} in {path}"] = files[image]
+            numbers.append(classes.index(image.parts[1]))
+        pixels = _decoded(openers)
+    labels = np.array(numbers, np.uint8)
     count = len(training)
     train = (pixels[:count], labels[:count])
     test = (pixels[count:], labels[count:])
     facts: dict[str, Any] = {
         "classes": classes,
-        "arrays": {"shape": pixels.shape[1:], "train": count, "test": len(names) - count},
+        "arrays": {"shape": pixels.shape[1:], "train": count, "test": len(labels) - count},
         "fingerprint": fingerprint_of(Split(Images(*train), Images(*test))),
     }
     dataset = own_dataset(name or name_of(path), **facts)

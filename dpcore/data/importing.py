@@ -167,14 +167,16 @@ def import_folder(path: Path, name: str = "", say: Say = _nothing) -> list[Wante
         if refused and not os.path.isdir(path / PARTS[0]):
             raise ValueError(f"{refused[0].why}.")
         taken = [Taken(*read_images(path, name), (path,))]
+    installed = []
     for each in taken:
         _put(each.wanted, each.contents)
+        installed.append(each.wanted)
     for each in taken:
         say(_said(each, path))
     if os.path.isdir(path) and not name:
         for line in _passed_over(path, taken, refused):
             say(line)
-    return [each.wanted for each in taken]
+    return installed
 
 
 def _taken(path: Path) -> tuple[list[Taken], list[Passed]]:

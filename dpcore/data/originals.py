@@ -47,7 +47,9 @@ WORD = re.compile(r"[a-z0-9']+")
 
 RATINGS = "ratings.dat"
 MAX_RATINGS = 1 << 26  # bytes: the real ones are 25 million
-USERS, MOVIES = 6_040, 3_952  # the ids that MovieLens 1M's own description gives
+# The ids that MovieLens 1M's own description gives.
+USERS = 6_040
+MOVIES = 3_952
 MAX_FIELDS = np.array([USERS, MOVIES, 5])  # user, movie, rating, each from 1
 
 Key = tuple[str, str, str]  # part, kind, name of a review

@@ -157,6 +157,11 @@ def constant(words: str, *arrays: FloatArray) -> str:
     return f"Nothing can be shown: all {words} are equal."
 
 
+def two_samples(scores_in: ArrayLike, scores_out: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return scores with the canary (n,) and without it (k,)."""
+    return numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+
+
 def trouble_of_scores(inside: FloatArray, outside: FloatArray) -> str:
     """Say why scores with and without the canary show nothing; "" where they may show something."""
     note = trouble(scores_with_the_canary=inside, scores_without_it=outside)

@@ -20,6 +20,8 @@ from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferron
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, read_only
 from dpcore.privacy.report.numbers import outward, short
 
+Draw = Callable[[int], ArrayLike]  # a number of draws -> so many numbers
+
 TAIL = 3.5  # from this size on draws are kept: 1 in 2,149
 BINS = 256  # of equal probability
 SHAPE = 2**22  # first draws that fall into bins: a wrong shape shows long before a tail does
@@ -57,7 +59,7 @@ class NormalTally:
         return int(np.count_nonzero(self.tail > threshold))
 
 
-def tally_of(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK) -> NormalTally:
+def tally_of(draw: Draw, draws: int, *, block: int = BLOCK) -> NormalTally:
     """Count draws, block by block; `draw(n)` returns n numbers claimed to be standard normal.
 
     Numbers that are not finite are counted and left out. Errors: ValueError if `draw` returns too
@@ -92,7 +94,7 @@ def tally_of(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK
     return NormalTally(drawn, size, tail, read_only(bins), ties, not_finite)
 
 
-def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
+def _finite(draw: Draw, count: int) -> np.ndarray:
     """Return the finite numbers among `count` draws, in their own type."""
     values = np.asarray(draw(count)).reshape(-1)
     if values.size != count:
@@ -155,7 +157,7 @@ class Charged(NamedTuple):
 
 
 def audit_generator(
-    draw: Callable[[int], ArrayLike],
+    draw: Draw,
     draws: int,
     *,
     charged: Charged | None = None,

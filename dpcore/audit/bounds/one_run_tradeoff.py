@@ -128,7 +128,10 @@ class LeastError:
 
 
 def impossible(canaries: int, guesses: int, correct: int, tail: float, error: LeastError) -> bool:
-    """True if no training has this many right guesses with the probability `tail` or more."""
+    """True if no training has this many right guesses with the probability `tail` or more.
+
+    r and h are those of README.md, Theorem 6: their sum is at most the share of all guesses.
+    """
     r = tail * correct / canaries
     h = tail * (guesses - correct) / canaries
     all_guesses = guesses / canaries

@@ -23,8 +23,8 @@ from dpcore.audit.bounds.finding import (
     Finding,
     least,
     nothing,
-    numbers,
     trouble_of_scores,
+    two_samples,
 )
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, counted_rates
@@ -62,14 +62,15 @@ def audit_per_step(
     >>> round(found.figures["mu"], 2), found.epsilon < found.figures["epsilon_if_gaussian"] < 4.4
     (0.94, True)
     """
-    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+    inside, outside = two_samples(scores_in, scores_out)
     note = trouble_of_scores(inside, outside)
     if note:
         return nothing(note, confidence)
     if threshold is None:
         # Halfway between the medians few scores of a Gaussian step show its power best.
         threshold = float((np.median(inside[::2]) + np.median(outside[::2])) / 2)
-        inside, outside = inside[1::2], outside[1::2]
+        inside = inside[1::2]
+        outside = outside[1::2]
     rates = counted_rates(inside, outside, 0.0, threshold, confidence)
     if isinstance(rates, str):
         return nothing(rates, confidence)

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
-from dpcore.audit.bounds.finding import CONFIDENCE, numbers, trouble_of_scores
+from dpcore.audit.bounds.finding import CONFIDENCE, trouble_of_scores, two_samples
 from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
 
 LEVELS = 16  # counts at which shares are bounded, from either end
 POINTS = 200  # false-positive rates of a curve
 NONE = read_only(np.zeros(0))
-TOLD = (0.01, 0.001)  # false-positive rates at which the true-positive rate is reported
+SMALL = (0.01, 0.001)  # false-positive rates at which the true-positive rate is reported
 
 
 class Power(NamedTuple):
@@ -36,7 +36,7 @@ class Roc:
     seen: FloatArray  # (n,) of the scores that were seen
     above: FloatArray  # (n,) lower bound of the true curve
     below: FloatArray  # (n,) upper bound
-    told: tuple[Power, ...]  # at the rates of TOLD
+    powers: tuple[Power, ...]  # at the rates of SMALL
     area: float  # under the curve that was seen
     scores: tuple[int, int]  # in, out
     note: str = ""
@@ -55,25 +55,25 @@ def roc_of(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = C
     >>> round(found.area, 2)
     0.76
     >>> true_rate = 0.092  # Phi(Phi^-1(0.01) + 1)
-    >>> [found.told[0].above < true_rate < found.told[0].below]
+    >>> [found.powers[0].above < true_rate < found.powers[0].below]
     [True]
     """
-    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+    inside, outside = two_samples(scores_in, scores_out)
     check.in_range(0, 1, ends="()", confidence=confidence)
     sizes = (inside.size, outside.size)
     note = trouble_of_scores(inside, outside)
     if note:
         return Roc(NONE, NONE, NONE, NONE, (), 0.5, sizes, note)
     low = min(1e-4, 0.5 / outside.size)
-    rates = np.unique([0.0, *np.geomspace(low, 1.0, POINTS), *TOLD])
+    rates = np.unique([0.0, *np.geomspace(low, 1.0, POINTS), *SMALL])
     curves = _curves(inside, outside, rates, 1 - confidence)
-    told = []
-    for rate in TOLD:
+    powers = []
+    for rate in SMALL:
         at = int(np.searchsorted(rates, rate))
-        told.append(Power(rate, *(float(curve[at]) for curve in curves)))
+        powers.append(Power(rate, *(float(curve[at]) for curve in curves)))
     seen, above, below = map(read_only, curves)
     area = _area(inside, outside)
-    return Roc(read_only(rates), seen, above, below, tuple(told), area, sizes)
+    return Roc(read_only(rates), seen, above, below, tuple(powers), area, sizes)
 
 
 def _curves(

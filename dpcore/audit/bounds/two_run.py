@@ -27,6 +27,7 @@ from dpcore.audit.bounds.finding import (
     numbers,
     trouble,
     trouble_of_scores,
+    two_samples,
 )
 from dpcore.audit.bounds.roc import beyond, roc_of
 from dpcore.privacy.mechanism import FloatArray
@@ -107,7 +108,7 @@ def audit_two_run(
     """
     check.in_range(0, 1, ends="()", confidence=confidence)
     check.in_range(0, 1, delta=delta)
-    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+    inside, outside = two_samples(scores_in, scores_out)
     rates = counted_rates(inside, outside, delta, threshold, confidence)
     if isinstance(rates, str):
         return nothing(rates, confidence)
@@ -180,7 +181,8 @@ def audit_losses(
     >>> audit_losses(members, others, 1e-5).epsilon > 0.3
     True
     """
-    inside, outside = -numbers("members", members), -numbers("others", others)
+    inside = -numbers("members", members)
+    outside = -numbers("others", others)
     note = trouble(losses_of_members=inside, losses_of_others=outside)
     note = note or constant("losses", inside, outside)
     if note:
@@ -189,7 +191,7 @@ def audit_losses(
     roc = roc_of(inside, outside, confidence=confidence)
     figures = {**counted.figures, "roc": roc}
     shares = []
-    for rate, seen, above, below in roc.told:
+    for rate, seen, above, below in roc.powers:
         name = f"tpr_at_{rate:g}_fpr"
         figures |= {name: seen, f"{name}_above": above, f"{name}_below": below}
         members = nearest(100 * seen, 3)

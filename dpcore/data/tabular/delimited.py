@@ -53,13 +53,13 @@ class Original:
 
     def absent(self) -> str:
         """Say in a sentence why it cannot be read; nothing if it can."""
-        missing = [each for each in self.files if find(folder_of_tables(), each) is None]
-        if not missing:
-            return ""
         fetch = ""
         if self.openml:
             fetch = f"'python -m dpcore data download --dataset {self.name}' or "
-        return f"Expected {missing[0]} in {folder_of_tables()}; {fetch}{IMPORT} brings it."
+        for name in self.files:
+            if find(folder_of_tables(), name) is None:
+                return f"Expected {name} in {folder_of_tables()}; {fetch}{IMPORT} brings it."
+        return ""
 
     def read(self) -> Rows:
         """Read the table from the data root."""

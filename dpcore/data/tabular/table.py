@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dpcore import check
 from dpcore.data.tabular.columns import unit_rows
-from dpcore.privacy.mechanism import FloatArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 
 MIN_ROWS = 2  # to learn from: a formula of input perturbation divides by n - 1
 
@@ -75,8 +75,8 @@ class Rows:
     """Rows of a table: features in [-1, 1], and the number of each row's class."""
 
     features: FloatArray  # (n, d)
-    labels: NDArray[np.int64]  # (n,)
-    tests: NDArray[np.int64] | None = None  # positions of the test part, if the table has its own
+    labels: IntArray  # (n,)
+    tests: IntArray | None = None  # positions of the test part, if the table has its own
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,7 @@ class Table:
         return Problem(units[learnt], labels[learnt], units[tested], labels[tested])
 
 
-def parts_of(
-    count: int, tests: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def parts_of(count: int, tests: IntArray | None = None) -> tuple[IntArray, IntArray]:
     """Return the positions of training and of test rows, which depend on the number of rows alone.
 
     >>> [part.tolist() for part in parts_of(6)]
@@ -147,7 +145,7 @@ def parts_of(
     return order[held:], order[:held]
 
 
-def shuffled(count: int) -> NDArray[np.int64]:
+def shuffled(count: int) -> IntArray:
     """Return so many positions in an order that is always the same."""
     # NumPy never changes what this generator returns.
     return np.random.RandomState(0).permutation(count)

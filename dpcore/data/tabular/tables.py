@@ -74,7 +74,11 @@ def at_fixed_places(lines: Lines) -> Lines:
     """Select rows at fixed random positions, which depend on no value."""
     if len(lines) <= KDD_ROWS:
         return lines
-    return [lines[place] for place in shuffled(len(lines))[:KDD_ROWS]]
+    return _some(lines, KDD_ROWS)
+
+
+def _some(lines: Lines, count: int) -> Lines:
+    return [lines[place] for place in shuffled(len(lines))[:count]]
 
 
 def balanced(lines: Lines) -> Lines:
@@ -84,8 +88,7 @@ def balanced(lines: Lines) -> Lines:
     for line in lines:
         word = line.rpartition(",")[2].strip().strip('"')
         (frauds if word == FRAUD else others).append(line)
-    places = shuffled(len(others))[: len(frauds)]
-    return frauds + [others[place] for place in places]
+    return frauds + _some(others, len(frauds))
 
 
 def _scikit_table(name: str, columns: tuple[Column, ...]) -> Table:
