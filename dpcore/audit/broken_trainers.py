@@ -44,7 +44,9 @@ def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) ->
     """Give the run another engine or source of noise, and keep the optimizer's state."""
     from dpcore.training.dp_step import Descent  # late: the list of trainers must not load torch
 
-    run.engine, run.noise, before = engine or run.engine, noise or run.noise, run.descent
+    before = run.descent
+    run.engine = engine or run.engine
+    run.noise = noise or run.noise
     run.descent = Descent(run.config, run.engine, run.noise, run.cores)
     run.descent.optimizer = before.optimizer
     run.descent.restore(before.state)
@@ -53,6 +55,18 @@ def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) ->
 MIN_EPOCHS = 3.0  # for reused batches: the first epoch has no fault
 PUBLIC_SHARE = 10  # one in 10 examples is held out to judge proposals
 STRICT_Q0 = 1000.0  # rejects nearly every proposal that raises the public loss
+
+
+def _altered_nowhere(run: TrainingRun) -> None:
+    """Leave the run as it is."""
+
+
+def _as_asked(config: RunConfig) -> RunConfig:
+    return config
+
+
+def _as_planned(config: RunConfig, accepted: int | None) -> Mechanism | None:
+    return plan(config).mechanism
 
 
 @dataclass(frozen=True)
@@ -64,23 +78,22 @@ class Trainer:
     story: str  # one line on the fault
     fails: str = ""  # the test that must find it
     # Replaces parts of a run before its first step.
-    alter: Callable[[TrainingRun], None] = lambda run: None
+    alter: Callable[[TrainingRun], None] = _altered_nowhere
     # Settings requested -> settings trained.
-    trains: Callable[[RunConfig], RunConfig] = lambda config: config
-    claims: Callable[[RunConfig, int | None], Mechanism | None] = lambda config, accepted: (
-        plan(config).mechanism
-    )
-    # settings trained, steps accepted -> the mechanism charged; None if nothing is charged
+    trains: Callable[[RunConfig], RunConfig] = _as_asked
+    # Settings trained, steps accepted -> the mechanism charged; None if nothing is charged.
+    claims: Callable[[RunConfig, int | None], Mechanism | None] = _as_planned
 
 
 def scaled(noise: Any, factor: Callable[[], float]) -> Wrapper:
     """A source of noise with a wrong standard deviation: the right one times a factor, asked for at
     each draw.
     """
-    return Wrapper(
-        noise,
-        add=lambda piece, target, std, *scale: noise.add(piece, target, std * factor(), *scale),
-    )
+
+    def add(piece: int, target: Any, std: float, *scale: Any) -> None:
+        noise.add(piece, target, std * factor(), *scale)
+
+    return Wrapper(noise, add=add)
 
 
 def reseeded(noise: Any) -> Wrapper:
@@ -96,17 +109,17 @@ def reseeded(noise: Any) -> Wrapper:
 
 def reclipped(engine: Any, clipping_for: Callable[[Clipping], Clipping]) -> Wrapper:
     """An engine that ignores the requested clipping."""
-    return Wrapper(
-        engine,
-        clipped_sum=lambda x, y, given, *others: engine.clipped_sum(
-            x, y, clipping_for(given), *others
-        ),
-    )
+
+    def clipped_sum(x: Any, y: Any, given: Clipping, *others: Any) -> Any:
+        return engine.clipped_sum(x, y, clipping_for(given), *others)
+
+    return Wrapper(engine, clipped_sum=clipped_sum)
 
 
 def _divide_by_the_batch_drawn(run: TrainingRun) -> None:
     """Scale sums and noise as if divided by the size of the batch drawn."""
-    engine, factor = run.engine, 1.0  # expected batch over the last batch drawn
+    engine = run.engine
+    factor = 1.0  # expected batch over the last batch drawn
 
     def clipped_sum(x: Any, *others: Any) -> Any:
         nonlocal factor
@@ -124,11 +137,13 @@ def _divide_by_the_batch_drawn(run: TrainingRun) -> None:
 
 def _replay_batches(run: TrainingRun) -> None:
     """Restart the random words of batches after every epoch."""
-    words, first, drawn = run.batches, run.batches.state(), count()
-    period = max(1, round(1 / run.config.q))  # draws of an epoch
+    words = run.batches
+    first = words.state()
+    epoch = max(1, round(1 / run.config.q))  # draws
+    drawn = count()
 
     def draw(number: int) -> Tensor:
-        if next(drawn) % period == 0:
+        if next(drawn) % epoch == 0:
             words.restore(first)
         return words.draw(number)
 
@@ -136,11 +151,21 @@ def _replay_batches(run: TrainingRun) -> None:
 
 
 def _with_raw_history(config: RunConfig) -> RunConfig:
-    trained = (config.dataset, config.model, "pi_adam", config.source)
-    rates = defaults(*trained, reading="raw", features=config.features)
-    asked = replace(config, stop_epsilon=0.0)  # without an epsilon a run cannot stop at one
+    rates = defaults(
+        config.dataset,
+        config.model,
+        "pi_adam",
+        config.source,
+        reading="raw",
+        features=config.features,
+    )
     return replace(
-        asked, optimizer="pi_adam", reading="raw", clip_norm=rates.clip_norm, lr=rates.lr
+        config,
+        stop_epsilon=0.0,  # without an epsilon a run cannot stop at one
+        optimizer="pi_adam",
+        reading="raw",
+        clip_norm=rates.clip_norm,
+        lr=rates.lr,
     )
 
 

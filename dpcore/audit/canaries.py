@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.audit.bounds.finding import Flags
 from dpcore.audit.bounds.score_laws import step_score
 from dpcore.audit.broken_trainers import Wrapper
 from dpcore.privacy.mechanism import FloatArray
@@ -29,7 +29,7 @@ MAX_SCORES_OUT = 20_000  # of single steps, for canaries outside the batch
 
 @dataclass(frozen=True, eq=False)
 class Canaries:
-    inside: NDArray[np.bool_]  # (m,) membership in the data
+    inside: Flags  # (m,) membership in the data
     coordinates: Tensor  # (m,) of their gradients
     length: float  # of their gradients before clipping
 
@@ -58,7 +58,8 @@ class WithCanaries(Wrapper):
 
     def __init__(self, engine: Any, canaries: Canaries, classes: int) -> None:
         super().__init__(engine)
-        self._canaries, self._classes = canaries, classes
+        self._canaries = canaries
+        self._classes = classes
         # The others' last sum in these coordinates.
         self.others = engine.parameters.new_zeros(len(canaries))
 
@@ -74,7 +75,9 @@ class WithCanaries(Wrapper):
         at = self._canaries.coordinates[y[is_canary] - self._classes]
         # In one group of parameters.
         squares = torch.full((1, len(at)), self._canaries.length**2, device=x.device)
-        factors = clipping.factors(squares if inverse is None else squares * inverse[at])
+        if inverse is not None:
+            squares *= inverse[at]
+        factors = clipping.factors(squares)
         found.shares[0].index_add_(0, at, self._canaries.length * factors[0])
         return found
 
@@ -93,9 +96,7 @@ class CanaryScores:
         self._sampled: list[FloatArray] = []
         self._others: list[FloatArray] = []
 
-    def add(
-        self, projections: FloatArray, sampled: NDArray[np.bool_], q: float, sigma: float
-    ) -> None:
+    def add(self, projections: FloatArray, sampled: Flags, q: float, sigma: float) -> None:
         """Take in a step's s and its batch's canaries, both (m,)."""
         self.sums += step_score(projections, q, sigma)
         self._sampled.append(projections[sampled] / sigma)
@@ -104,6 +105,5 @@ class CanaryScores:
     @property
     def of_steps(self) -> tuple[FloatArray, FloatArray]:
         """Return s / sigma of canaries in the batch, and of some outside it."""
-        return np.concatenate([np.zeros(0), *self._sampled]), np.concatenate(
-            [np.zeros(0), *self._others]
-        )
+        none = np.zeros(0)
+        return np.concatenate([none, *self._sampled]), np.concatenate([none, *self._others])

@@ -5,7 +5,6 @@ and with the same noise, without one example of its batch; README.md explains it
 """
 
 import copy
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -29,7 +28,7 @@ class SeenStep(NamedTuple):
     clipped: Tensor  # (d,) the engine's sum
     means: Tensor  # (d,) the optimizer's input
     released: Tensor  # (d,) the same times the expected batch: the noisy sum that is charged
-    scale: Tensor | None  # (d,) D, which multiplied sum and noise; None for ones
+    scale: Tensor  # (d,) D, which multiplied sum and noise
 
 
 class WatchedEngine(Wrapper):
@@ -43,7 +42,9 @@ class WatchedEngine(Wrapper):
     def clipped_sum(self, x: Tensor, y: Tensor, clipping: Clipping, *others: Any) -> ClippedSum:
         """Return the engine's sum in separate memory, as the step changes it in place."""
         found = self._part.clipped_sum(x, y, clipping, *others)
-        self.x, self.y, self.norms = x, y, found.norms
+        self.x = x
+        self.y = y
+        self.norms = found.norms
         self.total = self._given[0].copy_(found.total).clone()
         return found._replace(shares=self._given)
 
@@ -54,7 +55,8 @@ class WatchedRows:
     """
 
     def __init__(self, rows: Tensor, present: Tensor) -> None:
-        self._rows, self._present = rows, present
+        self._rows = rows
+        self._present = present
         self.drawn = torch.empty(0, dtype=torch.int64)
 
     def __getitem__(self, at: Tensor) -> Tensor:
@@ -97,7 +99,8 @@ class Observer:
 
     def take(self, step: int) -> SeenStep:
         """Let the trainer take a step, and return what was observed."""
-        scale, before = scale_of(self._run), self._given
+        scale = scale_of(self._run)
+        before = self._given
         with self._run.cores.working():
             self._run.step(step)
         self.releases += self._given - before
@@ -111,7 +114,10 @@ class Observer:
         return self._seen(scale)
 
     def _seen(self, scale: Tensor | None) -> SeenStep:
-        engine, means = self._engine, self._means.clone()
+        engine = self._engine
+        means = self._means.clone()
+        if scale is None:
+            scale = torch.ones_like(means)
         released = means * self._run.config.batch
         return SeenStep(engine.x, engine.y, engine.norms, engine.total, means, released, scale)
 
@@ -123,12 +129,11 @@ class Observer:
 
 def scale_of(run: TrainingRun) -> Tensor | None:
     """Return D of the next step (d,), which is public; None for ones."""
-    rules, state = run.descent.optimizer, run.descent.state
-    return (
-        rules.scale(state)
-        if run.config.private and rules.scale and state.count >= rules.wait
-        else None
-    )
+    rules = run.descent.optimizer
+    state = run.descent.state
+    if run.config.private and rules.scale and state.count >= rules.wait:
+        return rules.scale(state)
+    return None
 
 
 class OwnGradients:
@@ -144,24 +149,22 @@ class OwnGradients:
         parameters: Tensor,
         x: Tensor,
         y: Tensor,
-        scale: Tensor | None,
+        scale: Tensor,
         transform: Transform | None,
     ) -> Iterator[Tensor]:
         """Yield each example's clipped gradient divided by D (d,), in float64."""
         nn.utils.vector_to_parameters(parameters.clone(), self._module.parameters())
         for i in range(len(x)):
             row = self._gradient(x[i : i + 1], y[i : i + 1])
-            row = row if transform is None else transform(row[None])[0]
-            yield self._clipped(row.double() if scale is None else row.double() / scale.double())
+            if transform:
+                row = transform(row[None])[0]
+            yield self._clipped(row.double() / scale)
 
     def _gradient(self, x: Tensor, y: Tensor) -> Tensor:
-        self._module.zero_grad()
-        F.cross_entropy(self._module(x), y).backward()
-        rows = [
-            torch.zeros_like(each) if each.grad is None else each.grad
-            for each in self._module.parameters()
-        ]
-        return torch.cat([row.flatten() for row in rows])
+        parameters = [*self._module.parameters()]
+        loss = F.cross_entropy(self._module(x), y)
+        parts = torch.autograd.grad(loss, parameters, materialize_grads=True)
+        return torch.cat([part.flatten() for part in parts])
 
     def _clipped(self, row: Tensor) -> Tensor:
         parts = row.split(self._sizes)
@@ -190,7 +193,9 @@ class NeighbourProbe:
     """Takes steps of a run again on neighbouring batches."""
 
     def __init__(self, run: TrainingRun, observer: Observer, classes: int) -> None:
-        self._run, self._observer, self._classes = run, observer, classes
+        self._run = run
+        self._observer = observer
+        self._classes = classes
         self._own = OwnGradients(run.engine.module, run.descent.clipping)
         self._clip_norm = run.config.clip_norm
 
@@ -202,18 +207,19 @@ class NeighbourProbe:
         rows = self._longest(seen)
         if not len(rows):
             return None
-        after = self._run.snapshot()
-        numbers = float(self._run.sigmas[step - 1]), self._run.learning_rate.at(step)
+        run = self._run
+        after = run.snapshot()
+        sigma = float(run.sigmas[step - 1])
+        lr = run.learning_rate.at(step)
         try:
             alone, differs = self._parts(before, seen, rows)
-            pairs = [self._pair(before, seen, int(row), *numbers) for row in rows[:NEIGHBOURS]]
+            pairs = [self._pair(before, seen, int(row), sigma, lr) for row in rows[:NEIGHBOURS]]
         finally:
             self._observer.forced = None
-            self._run.restore(after)
-        moves, memories = zip(*pairs, strict=True)
-        if not all(math.isfinite(each) for each in (alone, differs, *moves, *memories)):
-            return None
-        return Look(alone, max(moves), max(memories), differs)
+            run.restore(after)
+        moved, remembered = np.max(pairs, axis=0).tolist()
+        look = Look(alone, moved, remembered, differs)
+        return look if np.isfinite(look).all() else None
 
     def _longest(self, seen: SeenStep) -> Tensor:
         """Return the rows of the batch with the longest gradients, without canaries."""
@@ -225,20 +231,21 @@ class NeighbourProbe:
         from the audit's.
         """
         self._run.restore(before)
-        descent, scale = self._run.descent, scale_of(self._run)
+        descent = self._run.descent
+        scale = scale_of(self._run)
         inverse = None if scale is None else scale.pow(-2)
-        transform = (
-            descent.optimizer.transform(descent.state) if descent.optimizer.transform else None
-        )
-        x, y = seen.x[rows], seen.y[rows]
-        lengths, gaps = [], []
-        for i, own in enumerate(self._own.of(before.parameters, x, y, scale, transform)):
-            one = slice(i, i + 1)
+        transform = descent.optimizer.transform
+        if transform:
+            transform = transform(descent.state)
+        rules = (descent.clipping, inverse, transform)
+        x = seen.x[rows]
+        y = seen.y[rows]
+        lengths = []
+        gaps = []
+        for i, own in enumerate(self._own.of(before.parameters, x, y, seen.scale, transform)):
             with self._run.cores.working():
-                found = self._run.engine.clipped_sum(
-                    x[one], y[one], descent.clipping, inverse, transform
-                ).total
-            part = divided(found.double(), scale)
+                found = self._run.engine.clipped_sum(x[i : i + 1], y[i : i + 1], *rules)
+            part = found.total.double() / seen.scale
             lengths.append(part.norm().item())
             gaps.append((part - own).norm().item())
         return max(lengths) / self._clip_norm, max(gaps) / self._clip_norm
@@ -249,18 +256,17 @@ class NeighbourProbe:
         """Return the moves by one example of the release of its batch, and of the next release,
         without it.
         """
-        run, again = self._run, self._observer.again
+        again = self._observer.again
         kept = torch.arange(len(seen.x), device=seen.x.device) != row
-        others = seen.x[kept], seen.y[kept], sigma, lr
-        run.restore(before)
+        whole = (seen.x, seen.y, sigma, lr)
+        others = (seen.x[kept], seen.y[kept], sigma, lr)
+        self._run.restore(before)
         without = again(*others)
-        size = sum(
-            divided(each.released.double(), seen.scale).norm().item() for each in (without, seen)
-        )
+        size = _length(without.released, seen.scale) + _length(seen.released, seen.scale)
         moved = max(self._apart(without, seen) - ROUNDING * size / self._clip_norm, 0.0)
         later = []
-        for batch in ((seen.x, seen.y, sigma, lr), others):
-            run.restore(before)
+        for batch in (whole, others):
+            self._run.restore(before)
             self._observer.forced = seen.means
             again(*batch)
             self._observer.forced = None
@@ -269,9 +275,9 @@ class NeighbourProbe:
 
     def _apart(self, one: SeenStep, other: SeenStep) -> float:
         gap = one.released.double() - other.released.double()
-        return divided(gap, other.scale).norm().item() / self._clip_norm
+        return _length(gap, other.scale) / self._clip_norm
 
 
-def divided(vector: Tensor, scale: Tensor | None) -> Tensor:
-    """Return the vector (d,) over D."""
-    return vector if scale is None else vector / scale
+def _length(vector: Tensor, scale: Tensor) -> float:
+    """Return the length of a vector (d,) divided by D."""
+    return (vector.double() / scale).norm().item()

@@ -54,10 +54,10 @@ class AuditRequest:
                     f" {name} to {plain!r}, not {value!r}."
                 )
         check.whole(0, MAX_DRAWS, torch_draws=self.torch_draws)
-        if 2 * self.canaries > (most := self.trained.examples):
+        most = self.trained.examples // 2
+        if self.canaries > most:
             raise ValueError(
-                f"canaries={self.canaries} is too many: write at most {most // 2}, half of the"
-                " examples."
+                f"canaries={self.canaries} is too many: write at most {most}, half of the examples."
             )
 
     @property
@@ -76,7 +76,8 @@ class AuditRequest:
         >>> AuditRequest(RunConfig(sigma=2.0), "half_noise").title
         'Audit of MNIST cnn, SGD, sigma 2: Half the noise'
         """
-        return f"Audit of {described(self.config)}{'' if self.by is OWN else f': {self.by.title}'}"
+        title = f"Audit of {described(self.config)}"
+        return title if self.by is OWN else f"{title}: {self.by.title}"
 
     @property
     def seed(self) -> int | None:
@@ -90,6 +91,6 @@ class AuditRequest:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "AuditRequest":
         """Return the request that `to_json` wrote. Errors: ValueError for an unknown key."""
-        own = {key: value for key, value in values.items() if key in OWN_KEYS}
-        settings = {key: value for key, value in values.items() if key not in OWN_KEYS}
+        settings = dict(values)
+        own = {key: settings.pop(key) for key in OWN_KEYS if key in settings}
         return cls(RunConfig.from_json(settings), **own)

@@ -21,7 +21,7 @@ from dpcore.audit.bounds.exact import (
     audit_influence,
     audit_releases,
 )
-from dpcore.audit.bounds.finding import Finding
+from dpcore.audit.bounds.finding import Finding, nothing
 from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.noise import audit_noise, audit_repetition
 from dpcore.audit.bounds.one_run import audit_one_run
@@ -48,6 +48,7 @@ TRAINING_REPORTS = 40
 TORCH_REPORTS = 12
 TORCH_BLOCK = 2**22  # numbers drawn at once
 DRAWS = 2_000_000  # of the noise's generator
+Outcomes = Iterator[tuple[str, Finding]]  # of tests, by their names
 NO_STEPS = "Nothing can be shown: no step was completed."
 NO_NOISE = "Nothing can be shown: the settings have no noise."
 NO_CANARIES = "Nothing can be shown: the audit has no canaries."
@@ -67,12 +68,15 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
     watched = WatchedRun(request, start)
     yield watched.prepared()
     yield from _train(watched)
-    claim, found = request.by.claims(watched.config, watched.accepted), list[Measured]()
+    claim = request.by.claims(watched.config, watched.accepted)
+    unaccounted = "" if claim else watched.plan.unaccounted
+    found: list[Measured] = []
     for name, finding in outcomes_of(watched, claim):
-        found.append(event_of(name, finding, "" if claim else watched.plan.unaccounted))
-        yield found[-1]
-        if roc := finding.figures.get("roc"):
-            yield from traced(name, roc)
+        measured = event_of(name, finding, unaccounted)
+        found.append(measured)
+        yield measured
+        if "roc" in finding.figures:
+            yield from traced(name, finding.figures["roc"])
     yield from torch_counts(request.torch_draws, start)
     yield from _scores(watched)
     yield judge(found, claim, watched.config.delta, request.confidence)
@@ -84,34 +88,46 @@ def _train(watched: WatchedRun) -> Iterator[Event]:
     before.
     """
     steps = watched.plan.steps
-    every, caught = -(-steps // TRAINING_REPORTS), ""
+    every = -(-steps // TRAINING_REPORTS)
+    caught = ""
     for step in range(1, steps + 1):
         try:
             watched.step(step)
         except RuntimeError as error:
             yield Stopped(step, f"Training ended at step {step}: {error}.")
             return
-        before, caught = caught, watched.record.evidence.caught
-        if step % every == 0 or step == steps or caught != before:
+        newly_caught = caught != watched.record.evidence.caught
+        caught = watched.record.evidence.caught
+        if step % every == 0 or step == steps or newly_caught:
             yield watched.progress(step)
 
 
 def _scores(watched: WatchedRun) -> Iterator[Event]:
-    sums, inside = watched.scores.sums, watched.canaries.inside
+    sums = watched.scores.sums
     if len(sums) and watched.record.steps and np.isfinite(sums).all():
-        yield Scored(tuple(sums[inside].tolist()), tuple(sums[~inside].tolist()))
-        yield from traced(
-            "one_run", roc_of(sums[inside], sums[~inside], confidence=watched.request.confidence)
-        )
+        inside = sums[watched.canaries.inside]
+        outside = sums[~watched.canaries.inside]
+        yield Scored(_plain(inside), _plain(outside))
+        roc = roc_of(inside, outside, confidence=watched.request.confidence)
+        yield from traced("one_run", roc)
+
+
+def _plain(array: FloatArray) -> tuple[float, ...]:
+    return tuple(array.tolist())
 
 
 def traced(name: str, roc: Roc) -> Iterator[Traced]:
     """Yield a ROC curve as an event, if there is one."""
     if not roc.note:
-        rates, *curves = (
-            tuple(each.tolist()) for each in (roc.false_positives, roc.seen, roc.above, roc.below)
+        yield Traced(
+            name,
+            _plain(roc.false_positives),
+            _plain(roc.seen),
+            _plain(roc.above),
+            _plain(roc.below),
+            roc.area,
+            roc.scores,
         )
-        yield Traced(name, rates, *curves, area=roc.area, scores=roc.scores)
 
 
 def torch_counts(draws: int, seed: int) -> Iterator[Counted]:
@@ -128,159 +144,144 @@ def torch_counts(draws: int, seed: int) -> Iterator[Counted]:
     # Reveals nothing of the seed.
     own_seed = hashlib.sha256(f"torch's normal numbers {seed}".encode()).digest()[:7]
     generator = torch.Generator().manual_seed(int.from_bytes(own_seed))
-    block, largest, drawn = torch.empty(min(TORCH_BLOCK, max(draws, 1))), 0.0, 0
-    every = -(-draws // TORCH_BLOCK // TORCH_REPORTS) or 1
-    for place in range(-(-draws // TORCH_BLOCK)):
-        values = block[: min(TORCH_BLOCK, draws - drawn)].normal_(generator=generator)
-        largest, drawn = (
-            max(largest, float(values.max()), -float(values.min())),
-            drawn + len(values),
-        )
-        if place % every == every - 1 or drawn == draws:
+    block = torch.empty(min(TORCH_BLOCK, draws))
+    blocks = -(-draws // TORCH_BLOCK)
+    every = -(-blocks // TORCH_REPORTS)
+    largest = 0.0
+    drawn = 0
+    for place in range(1, blocks + 1):
+        values = block[: draws - drawn].normal_(generator=generator)
+        largest = max(largest, float(values.max()), -float(values.min()))
+        drawn += len(values)
+        if place % every == 0 or drawn == draws:
             yield Counted(drawn, largest, 2 * drawn * float(ndtr(-largest)))
 
 
-def outcomes_of(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+def outcomes_of(watched: WatchedRun, claim: Mechanism | None) -> Outcomes:
     """Yield each test's name and finding, in the order of the reports."""
-    # The noise of the settings.
-    drawn = Mechanism(watched.plan.drawn) if watched.plan.drawn else None
+    noise = watched.plan.drawn  # of the settings
+    drawn = Mechanism(noise) if noise else None
     yield from _of_noise(watched, claim, drawn)
     yield from _of_steps(watched, claim, drawn)
     yield from _of_canaries(watched, claim)
     yield "losses", _of_losses(watched)
 
 
-def _of_noise(
-    watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None
-) -> Iterator[tuple[str, Finding]]:
-    record, delta, confidence = watched.record, watched.config.delta, watched.request.confidence
-    noise, charged = np.array(record.noise), claim or drawn
-    untrained = "" if record.steps else NO_STEPS
-    if charged is None or untrained:
-        yield (
-            "noise",
-            Finding(
-                confidence=confidence,
-                shows=untrained or NO_NOISE,
-                figures={"projections": noise.size},
-            ),
-        )
-    else:
+def _of_noise(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Outcomes:
+    record = watched.record
+    delta = watched.config.delta
+    confidence = watched.request.confidence
+    note = NO_NOISE if record.steps else NO_STEPS  # where there is nothing to test
+    noise = np.array(record.noise)
+    charged = claim or drawn
+    finding = nothing(note, confidence, projections=noise.size)
+    if record.steps and charged:
         sigma = np.array(record.sigmas)[:, None]
-        yield "noise", audit_noise(noise, charged, delta, sigma=sigma, confidence=confidence)
-    if drawn is None or untrained:
-        yield (
-            "fresh_noise",
-            Finding(confidence=confidence, shows=untrained or NO_NOISE, figures={"steps": 0}),
-        )
-    else:
-        yield "fresh_noise", audit_repetition(record.noise, confidence=confidence)
+        finding = audit_noise(noise, charged, delta, sigma=sigma, confidence=confidence)
+    yield "noise", finding
+    finding = nothing(note, confidence, steps=0)
+    if record.steps and drawn:
+        finding = audit_repetition(noise, confidence=confidence)
+    yield "fresh_noise", finding
     yield "evidence", record.evidence.finding(confidence)
-    radius = largest_drawn(generator_of(str(watched.run.device), watched.config.noise_generator))
-    user = Charged(claim, delta, radius) if claim else None
-    yield (
-        "generator",
-        audit_generator(partial(_draw, watched.run), DRAWS, charged=user, confidence=confidence),
-    )
+    user = None
+    if claim:
+        generator = generator_of(str(watched.run.device), watched.config.noise_generator)
+        user = Charged(claim, delta, largest_drawn(generator))
+    draw = partial(_draw, watched.run)
+    yield "generator", audit_generator(draw, DRAWS, charged=user, confidence=confidence)
 
 
 def _draw(run: TrainingRun, count: int) -> FloatArray:
     """Draw `count` numbers from the trainer's source of noise, at a standard deviation of 1."""
-    noise, size = run.noise, len(run.engine.parameters)
+    size = len(run.engine.parameters)
     vector = torch.zeros(-(-count // size), size, dtype=torch.float64)
     for row in vector:
-        for piece, part in enumerate(noise.pieces(row)):
-            noise.add(piece, part, 1.0)
+        for piece, part in enumerate(run.noise.pieces(row)):
+            run.noise.add(piece, part, 1.0)
     return vector.flatten()[:count].numpy()
 
 
-def _of_steps(
-    watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None
-) -> Iterator[tuple[str, Finding]]:
-    record, config, plan, confidence = (
-        watched.record,
-        watched.config,
-        watched.plan,
-        watched.request.confidence,
-    )
+def _of_steps(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Outcomes:
+    record = watched.record
+    config = watched.config
+    confidence = watched.request.confidence
     looks = record.looks
     if drawn:
         limit = CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
-        lengths = [length / limit for look in looks for length in (look.alone, look.moved)]
-        charged = claim or drawn
-        yield (
-            "clipping",
-            audit_influence(lengths, charged, config.delta, allowed=ALLOWED, confidence=confidence),
+        lengths = []
+        for look in looks:
+            lengths += [look.alone / limit, look.moved / limit]
+        finding = audit_influence(
+            lengths, claim or drawn, config.delta, allowed=ALLOWED, confidence=confidence
         )
-    gaps, moves = [look.differs for look in looks], [look.remembered for look in looks]
-    yield (
-        "gradients",
-        audit_distances(GRADIENTS, gaps, tried=ROWS * len(looks), confidence=confidence),
-    )
-    yield (
-        "history",
-        audit_distances(HISTORY, moves, tried=NEIGHBOURS * len(looks), confidence=confidence),
-    )
-    batches = {"batch_sizes": record.sizes, "examples": config.examples}
+        yield "clipping", finding
+    gaps = [look.differs for look in looks]
+    tried = ROWS * len(looks)
+    yield "gradients", audit_distances(GRADIENTS, gaps, tried=tried, confidence=confidence)
+    moves = [look.remembered for look in looks]
+    tried = NEIGHBOURS * len(looks)
+    yield "history", audit_distances(HISTORY, moves, tried=tried, confidence=confidence)
+    finding = nothing(NO_STEPS, confidence, steps=0, canaries=0)
     if record.steps:
-        yield (
-            "sampler",
-            audit_sampling(record.inclusions, config.q, **batches, confidence=confidence),
+        finding = audit_sampling(
+            record.inclusions,
+            config.q,
+            batch_sizes=record.sizes,
+            examples=config.examples,
+            confidence=confidence,
         )
-    else:
-        yield (
-            "sampler",
-            Finding(confidence=confidence, shows=NO_STEPS, figures={"steps": 0, "canaries": 0}),
-        )
+    yield "sampler", finding
     if drawn:
-        steps = (*plan.first, *first_steps(plan.charged or plan.drawn, watched.observer.releases))
-        released = Mechanism(steps) if steps else None
-        unclaimed = (
-            Finding(confidence=confidence, shows=NO_CLAIM)
-            if plan.unaccounted and not claim
-            else None
-        )
-        yield (
-            "releases",
-            unclaimed or audit_releases(released, claim, config.delta, confidence=confidence),
-        )
+        yield "releases", _of_releases(watched, claim)
 
 
-def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+def _of_releases(watched: WatchedRun, claim: Mechanism | None) -> Finding:
+    plan = watched.plan
+    confidence = watched.request.confidence
+    if plan.unaccounted and not claim:
+        return nothing(NO_CLAIM, confidence)
+    seen = first_steps(plan.charged or plan.drawn, watched.observer.releases)
+    steps = (*plan.first, *seen)
+    released = Mechanism(steps) if steps else None
+    return audit_releases(released, claim, watched.config.delta, confidence=confidence)
+
+
+def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Outcomes:
     """Yield the findings of the canaries on each step and on everything together; without canaries,
     sentences.
     """
-    delta, confidence = watched.config.delta, watched.request.confidence
-    scores, inside = watched.scores.sums, watched.canaries.inside
+    delta = watched.config.delta
+    confidence = watched.request.confidence
+    scores = watched.scores.sums
+    inside = watched.canaries.inside
     note = "" if watched.record.steps else NO_STEPS
     if not len(scores):
         note = watched.without_canaries or NO_CANARIES
     elif claim is None:
         note = NO_CLAIM
     if note or claim is None:
-        yield "per_step", Finding(confidence=confidence, shows=note)
+        yield "per_step", nothing(note, confidence)
         for name in ("one_run", "one_run_curve", "one_run_gaussian"):
-            yield (
-                name,
-                Finding(confidence=confidence, shows=note, figures={"canaries": len(scores)}),
-            )
-        yield "in_out", Finding(confidence=confidence, shows=note)
+            yield name, nothing(note, confidence, canaries=len(scores))
+        yield "in_out", nothing(note, confidence)
         return
-    yield "per_step", audit_per_step(*watched.scores.of_steps, claim, delta, confidence=confidence)
+    with_it, without = watched.scores.of_steps
+    yield "per_step", audit_per_step(with_it, without, claim, delta, confidence=confidence)
     _, claimed = claimed_band(claim, delta)
     yield "one_run", audit_one_run(scores, inside, delta, claimed=claimed, confidence=confidence)
-    band, family = tradeoff_bounds(claim), NoiseFamily(claim)
+    band = tradeoff_bounds(claim)
     curve = None if band.empty else band.lower
-    yield (
-        "one_run_curve",
-        audit_tradeoff(scores, inside, family, delta, claimed=curve, confidence=confidence),
+    finding = audit_tradeoff(
+        scores, inside, NoiseFamily(claim), delta, claimed=curve, confidence=confidence
     )
-    yield (
-        "one_run_gaussian",
-        audit_tradeoff(scores, inside, GaussianFamily(), delta, confidence=confidence),
+    yield "one_run_curve", finding
+    finding = audit_tradeoff(scores, inside, GaussianFamily(), delta, confidence=confidence)
+    yield "one_run_gaussian", finding
+    finding = audit_two_run(
+        scores[inside], scores[~inside], delta, independent=False, confidence=confidence
     )
-    apart = (scores[inside], scores[~inside])
-    yield "in_out", audit_two_run(*apart, delta, independent=False, confidence=confidence)
+    yield "in_out", finding
 
 
 def _of_losses(watched: WatchedRun) -> Finding:
@@ -288,7 +289,7 @@ def _of_losses(watched: WatchedRun) -> Finding:
     try:
         return audit_losses(*watched.losses(), watched.config.delta, confidence=confidence)
     except RuntimeError as error:
-        return Finding(confidence=confidence, shows=f"Nothing can be shown: {error}.")
+        return nothing(f"Nothing can be shown: {error}.", confidence)
 
 
 def largest_drawn(generator: str) -> float:

@@ -16,30 +16,31 @@ def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
 
     `unaccounted` says why there is no epsilon if nothing is charged.
     """
-    epsilon = None if unaccounted else finding.epsilon
-    unbounded = epsilon is not None and math.isinf(epsilon)
-    figures = tuple(
-        (name, float(value))
-        for name, value in finding.figures.items()
-        if isinstance(value, int | float) and math.isfinite(value)
-    )
+    figures = []
+    for name, value in finding.figures.items():
+        if isinstance(value, int | float) and math.isfinite(value):
+            figures.append((name, float(value)))
     shows = finding.shows
-    if unaccounted and not (finding.p_value is None and finding.epsilon is None):
-        known = ", ".join(f"{name.replace('_', ' ')} {nearest(value)}" for name, value in figures)
-        shows = f"{unaccounted} Measured: {known}." if known else unaccounted
-    bound = None if unbounded else epsilon
-    title, tests, untested = TESTS[audit].values()
+    epsilon = finding.epsilon
+    if unaccounted and (finding.p_value is not None or epsilon is not None):
+        epsilon = None
+        shows = unaccounted
+        if figures:
+            known = [f"{name.replace('_', ' ')} {nearest(value)}" for name, value in figures]
+            shows += f" Measured: {', '.join(known)}."
+    unbounded = epsilon == math.inf
+    words = TESTS[audit]
     return Measured(
-        audit,
-        title,
-        tests,
-        untested,
-        shows,
-        finding.p_value,
-        bound,
-        unbounded,
-        finding.evidence.value,
-        figures,
+        audit=audit,
+        title=words["title"],
+        tests=words["tests"],
+        untested=words["untested"],
+        shows=shows,
+        p_value=finding.p_value,
+        epsilon=None if unbounded else epsilon,
+        unbounded=unbounded,
+        evidence=finding.evidence.value,
+        figures=tuple(figures),
     )
 
 
@@ -52,9 +53,11 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'c': 0.06, 'b': 0.06}
     """
-    corrected, least = {}, 0.0
-    for place, (name, value) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
-        least = max(least, min(1.0, (len(p_values) - place) * value))
+    corrected = {}
+    least = 0.0
+    for name in sorted(p_values, key=p_values.__getitem__):
+        remaining = len(p_values) - len(corrected)
+        least = max(least, min(1.0, remaining * p_values[name]))
         corrected[name] = least
     return corrected
 
@@ -70,7 +73,8 @@ def judge(
     """
     corrected = holm({each.audit: each.p_value for each in found if each.p_value is not None})
     failed = tuple(name for name, value in corrected.items() if value <= 1 - confidence)
-    return Judged(failed, tuple(corrected.items()), *claimed_band(claim, delta))
+    lower, upper = claimed_band(claim, delta)
+    return Judged(failed, tuple(corrected.items()), lower, upper)
 
 
 def claimed_band(claim: Mechanism | None, delta: float) -> tuple[float | None, float | None]:

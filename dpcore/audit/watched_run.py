@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import torch
 from numpy.random import SeedSequence
-from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore.audit.bounds.e_process import NoiseEvidence
+from dpcore.audit.bounds.finding import Flags
 from dpcore.audit.broken_trainers import replace_parts
 from dpcore.audit.canaries import CanaryScores, WithCanaries, flip_coins
 from dpcore.audit.events import Prepared, Watched
-from dpcore.audit.probe import Look, NeighbourProbe, Observer, SeenStep, divided
+from dpcore.audit.probe import Look, NeighbourProbe, Observer, SeenStep
 from dpcore.audit.request import AuditRequest
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.mechanism import FloatArray
@@ -43,31 +43,29 @@ class Record:
     def __init__(
         self, config: RunConfig, steps: int, parameters: int, rng: np.random.Generator
     ) -> None:
-        self._config = config
+        self._clip_norm = config.clip_norm
         count = min(parameters, max(PROJECTIONS // steps, MIN_DIRECTIONS))
         # Coordinates.
         self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))
-        self._tracked = min(
-            config.examples, int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1
-        )
+        self._tracked = int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1  # or all
         self.noise: list[FloatArray] = []  # (k,) a step: the release less the clipped sum, over C D
         self.evidence = NoiseEvidence(steps, count)
         self.sigmas: list[float] = []  # charged for each step
-        self.inclusions: list[NDArray[np.bool_]] = []  # (k,) a step: tracked examples in its batch
+        self.inclusions: list[Flags] = []  # (k,) a step: tracked examples in its batch
         self.sizes: list[int] = []  # of the whole batches
         self.looks: list[Look] = []
 
-    def add(self, seen: SeenStep, drawn: NDArray[np.bool_], sigma: float) -> None:
+    def add(self, seen: SeenStep, drawn: Flags, sigma: float) -> None:
         """Take in a step, the examples drawn for it as flags (n,), and the sigma charged."""
-        released, clipped = self._at(seen.released), self._at(seen.clipped)
-        scale = None if seen.scale is None else self._at(seen.scale)
-        noise, rounded = (
-            divided(each, scale).numpy() / self._config.clip_norm
-            for each in (released - clipped, released.abs() + clipped.abs())
-        )
+        released = self._at(seen.released)
+        clipped = self._at(seen.clipped)
+        scale = self._at(seen.scale)
+        noise = ((released - clipped) / scale).numpy() / self._clip_norm
         self.noise.append(noise)
         if sigma > 0:
             spacing = ROUNDINGS * torch.finfo(seen.released.dtype).eps
+            most = (released.abs() + clipped.abs()) / scale
+            rounded = most.numpy() / self._clip_norm
             self.evidence.take(noise / sigma, spacing * (rounded / sigma + 1))
         self.inclusions.append(drawn[: self._tracked].copy())
         self.sizes.append(int(drawn.sum()))
@@ -87,7 +85,8 @@ class Record:
         """
         if not self.sigmas or not all(self.sigmas):
             return None
-        factor = math.sqrt(np.mean((np.array(self.noise) / np.array(self.sigmas)[:, None]) ** 2))
+        relative = np.array(self.noise) / np.array(self.sigmas)[:, None]
+        factor = math.sqrt(np.mean(relative**2))
         return factor if math.isfinite(factor) else None
 
 
@@ -97,38 +96,40 @@ class WatchedRun:
     def __init__(self, request: AuditRequest, start: int) -> None:
         secret, coins, choices = SeedSequence((start, DOMAIN)).spawn(3)
         config = replace(request.trained, seed=None)  # draws noise that no other run draws
-        self.request, self.config, self.plan = request, config, plan(config)
+        self.request = request
+        self.config = config
+        self.plan = plan(config)
         secret_bits = int.from_bytes(secret.generate_state(4, np.uint32).tobytes())  # 128
         self.run = run = TrainingRun(config, time.perf_counter, self.plan, secret_bits)
         self.classes = len(DATASETS[config.dataset].classes)
-        noisy = config.private and config.sigma > 0
+        count = request.canaries
         self.without_canaries = ""
-        if not noisy:
+        if not config.private or config.sigma == 0:
+            count = 0
             self.without_canaries = WITHOUT_NOISE
         elif run.descent.optimizer.transform:
+            count = 0
             self.without_canaries = TRANSFORMED
-        count = 0 if self.without_canaries else request.canaries
+        parameters = run.engine.parameters
         self.canaries = flip_coins(
-            count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins)
+            count, parameters, config.clip_norm, np.random.default_rng(coins)
         )
         self._with_canaries = WithCanaries(run.engine, self.canaries, self.classes)
         present = self._put_in()
         request.by.alter(run)
         self.observer = Observer(run, present)
         self._probe = NeighbourProbe(run, self.observer, self.classes)
-        self._looks = set(
-            np.linspace(1, self.plan.steps, min(LOOKS, self.plan.steps)).astype(int).tolist()
-        )
-        self.record = Record(
-            config, self.plan.steps, len(run.engine.parameters), np.random.default_rng(choices)
-        )
-        self.scores = CanaryScores(len(self.canaries), self.plan.steps)
+        steps = self.plan.steps
+        self._looks = set(np.linspace(1, steps, min(LOOKS, steps)).astype(int).tolist())
+        self.record = Record(config, steps, len(parameters), np.random.default_rng(choices))
+        self.scores = CanaryScores(len(self.canaries), steps)
 
     def _put_in(self) -> Tensor:
         """Put canaries in the places of the first examples; return the places that hold an example,
         as flags (n,).
         """
-        run, count = self.run, len(self.canaries)
+        run = self.run
+        count = len(self.canaries)
         replace_parts(run, engine=self._with_canaries)
         x, y = run.train
         labels = y.clone()
@@ -140,8 +141,8 @@ class WatchedRun:
 
     def step(self, step: int) -> None:
         """Take a step and record it. Errors: RuntimeError if the loss is not finite."""
-        sigma, looked = float(self.run.sigmas[step - 1]), step in self._looks
-        before = self.run.snapshot() if looked else None
+        sigma = float(self.run.sigmas[step - 1])
+        before = self.run.snapshot() if step in self._looks else None
         seen = self.observer.take(step)
         drawn = np.zeros(self.config.examples, dtype=np.bool_)
         drawn[self.observer.drawn] = True
@@ -150,21 +151,23 @@ class WatchedRun:
             self._score(seen, drawn[: len(self.canaries)] & self.canaries.inside, sigma)
         if before:
             look = self._probe.measure(step, before, seen)
-            self.record.looks += [look] if look else []
+            if look:
+                self.record.looks.append(look)
 
-    def _score(self, seen: SeenStep, sampled: NDArray[np.bool_], sigma: float) -> None:
-        at, clip_norm = self.canaries.coordinates, self.config.clip_norm
-        scale = None if seen.scale is None else seen.scale[at].double()
-        own = divided(seen.released[at].double() - self._with_canaries.others.double(), scale)
-        self.scores.add(own.cpu().numpy() / clip_norm, sampled, self.config.q, sigma)
+    def _score(self, seen: SeenStep, sampled: Flags, sigma: float) -> None:
+        at = self.canaries.coordinates
+        own = seen.released[at].double() - self._with_canaries.others.double()
+        projections = (own / seen.scale[at]).cpu().numpy() / self.config.clip_norm
+        self.scores.add(projections, sampled, self.config.q, sigma)
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
         """Return the trained model's losses on the training examples without canaries, and on the
         test examples.
         """
-        run, count = self.run, len(self.canaries)
-        members = tuple(rows.all_of(slice(count, None)) for rows in self.observer.rows)
-        return self._losses(*members), self._losses(*run.test)
+        x, y = self.observer.rows
+        others = slice(len(self.canaries), None)
+        members = self._losses(x.all_of(others), y.all_of(others))
+        return members, self._losses(*self.run.test)
 
     def _losses(self, x: Tensor, y: Tensor) -> FloatArray:
         with self.run.cores.working():
@@ -178,8 +181,13 @@ class WatchedRun:
 
     def prepared(self) -> Prepared:
         """Return the event before the first step."""
-        claim = self.request.by.claims(self.config, self.plan.steps if self.run.annealing else None)
-        releases = () if claim is None else claim.releases
+        accepted = self.plan.steps if self.run.annealing else None
+        claim = self.request.by.claims(self.config, accepted)
+        claimed = []
+        unaccounted = self.plan.unaccounted
+        if claim:
+            claimed = [(each.q, each.sigma, each.count) for each in claim.releases]
+            unaccounted = ""
         return Prepared(
             self.config.examples,
             self.plan.steps,
@@ -188,9 +196,9 @@ class WatchedRun:
             len(self.canaries),
             int(self.canaries.inside.sum()),
             str(self.run.device),
-            tuple((each.q, each.sigma, each.count) for each in releases),
+            tuple(claimed),
             self.config.delta,
-            "" if claim else self.plan.unaccounted,
+            unaccounted,
         )
 
     def progress(self, step: int) -> Watched:
@@ -199,10 +207,6 @@ class WatchedRun:
         looks = self.record.looks
         alone = max((look.alone for look in looks), default=None)
         moved = max((look.moved for look in looks), default=None)
-        logs = ()
-        caught = ""
         evidence = self.record.evidence
-        if evidence.seen:
-            logs = evidence.logs
-            caught = evidence.caught
-        return Watched(step, self.plan.steps, sigma, alone, moved, logs, caught)
+        logs = evidence.logs if evidence.seen else ()
+        return Watched(step, self.plan.steps, sigma, alone, moved, logs, evidence.caught)

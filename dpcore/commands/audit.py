@@ -15,7 +15,7 @@ from dpcore.commands import Parser, number, option, parser_of, print_json, whole
 from dpcore.commands.runs.actions import in_columns
 from dpcore.commands.train import add_settings, config_of, follow, open_store
 from dpcore.privacy.report.numbers import nearest, outward, p_text, plain, raised
-from dpcore.runs.history import all_of
+from dpcore.runs.history import all_of, last_of
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.kinds import AUDIT, TRAINING
 from dpcore.runs.record import Run, worker_name
@@ -146,9 +146,7 @@ def _shown(store: Store, found: Run, *, as_json: bool) -> int:
 def _printed(name: str, request: AuditRequest, said: Sequence[Event], *, as_json: bool) -> int:
     (judged,) = all_of(said, Judged)
     (prepared,) = all_of(said, Prepared)
-    stopped = None
-    for event in all_of(said, Stopped):
-        stopped = event.reason
+    stopped = last_of(said, Stopped)
     found = all_of(said, Measured)
     if as_json:
         print_json(_summary(name, request, prepared, stopped, found, judged))
@@ -159,7 +157,7 @@ def _printed(name: str, request: AuditRequest, said: Sequence[Event], *, as_json
             f" {prepared.parameters:,} parameters, on {prepared.device}"
         )
         if stopped:
-            print(stopped)
+            print(stopped.reason)
         print(*_table(found, judged), *_verdict(request, prepared, judged), *NOTES, sep="\n")
     return REFUTED if judged.failed else 0
 
@@ -168,7 +166,7 @@ def _summary(
     name: str,
     request: AuditRequest,
     prepared: Prepared,
-    stopped: str | None,
+    stopped: Stopped | None,
     found: Sequence[Measured],
     judged: Judged,
 ) -> dict[str, Any]:
@@ -185,7 +183,7 @@ def _summary(
         "run": name,
         "request": request.to_json(),
         "prepared": asdict(prepared),
-        "stopped": stopped,
+        "stopped": stopped.reason if stopped else None,
         "audits": audits,
         "failed": list(judged.failed),
         "epsilon": {"claimed": judged.claimed_upper, "lower": judged.claimed_lower},

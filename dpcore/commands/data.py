@@ -88,12 +88,15 @@ def _full(name: str) -> str:
 
 def _download(arguments: argparse.Namespace) -> int:
     known = {**DATASETS, **ORIGINALS}
-    names = FETCHED if arguments.dataset is None else [arguments.dataset]
+    names = FETCHED
+    if arguments.dataset is not None:
+        names = [arguments.dataset]
+        check.one_of(known, dataset=arguments.dataset)
+    status = 0
     for name in names:
-        check.one_of(known, dataset=name)
-    say = partial(print, flush=True)
-    fetched = [download(known[name], say) for name in names]
-    return 0 if all(fetched) else 1
+        if not download(known[name], partial(print, flush=True)):
+            status = 1
+    return status
 
 
 def _import(arguments: argparse.Namespace) -> int:

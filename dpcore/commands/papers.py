@@ -42,7 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
         check.one_of(PAPERS, paper=name)
     papers = [PAPERS[name] for name in asked]
     if arguments.json:
-        print_json([_object(each) for paper in papers for each in comparisons(paper)])
+        found: list[dict[str, Any]] = []
+        for paper in papers:
+            found += map(_object, comparisons(paper))
+        print_json(found)
     else:
         print("\n\n".join(_table(paper) for paper in papers))
     return 0

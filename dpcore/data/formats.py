@@ -63,7 +63,7 @@ class CifarFile:
         """Bytes of its pixels; the file has some more."""
         return self.count * math.prod(CIFAR_SHAPE)
 
-    def read(self, raw: bytes, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    def read(self, raw: bytes, path: Path) -> Part:
         """Return images (n, 3, 32, 32) and labels (n,) of a batch; ValueError if it is none.
 
         `raw` comes from `checked_content`: a pickle may run code, so only one with the MD5 of
@@ -71,9 +71,9 @@ class CifarFile:
         """
         try:
             batch = pickle.loads(raw, encoding="bytes")
-            pixels, labels = batch[b"data"], np.array(batch[b"labels"], dtype=np.uint8)
-            images = pixels.astype(np.uint8, casting="safe").reshape(self.count, *CIFAR_SHAPE)
-            return images, labels.reshape(self.count)
+            pixels = batch[b"data"].astype(np.uint8, casting="safe")
+            labels = np.array(batch[b"labels"], dtype=np.uint8)
+            return pixels.reshape(self.count, *CIFAR_SHAPE), labels.reshape(self.count)
         except Exception as error:  # a damaged pickle may raise anything
             raise ValueError(
                 f"Expected {path} to be a CIFAR-10 batch of {self.count} images; {error}."
@@ -110,7 +110,8 @@ class ArraysFile:
         """Return the training and the test part of a checked file; ValueError for an unknown class
         or id.
         """
-        start, parts = 0, []
+        start = 0
+        parts = []
         for count in (self.train, self.test):
             shape = (count, *self.shape)
             examples = np.frombuffer(raw, self.kind, math.prod(shape), start).reshape(shape)
@@ -125,10 +126,10 @@ class ArraysFile:
 
     def written(self, train: Part, test: Part) -> bytes:
         """Return both parts as the bytes of the file."""
-        return b"".join(
-            examples.astype(self.kind).tobytes() + labels.astype(np.uint8).tobytes()
-            for examples, labels in (train, test)
-        )
+        raw = b""
+        for examples, labels in (train, test):
+            raw += examples.astype(self.kind).tobytes() + labels.astype(np.uint8).tobytes()
+        return raw
 
 
 File = IdxFile | CifarFile | ArraysFile
@@ -151,16 +152,19 @@ def checked_content(folder: Path, file: File) -> bytes:
         raise ValueError(
             f"Expected {path} to hold {file.size} bytes uncompressed; it holds {len(raw)}."
         )
-    if file.md5 and (md5 := hashlib.md5(raw, usedforsecurity=False).hexdigest()) != file.md5:
-        raise ValueError(f"Expected {path} to have MD5 {file.md5}; it has {md5}.")
+    if file.md5:
+        md5 = hashlib.md5(raw, usedforsecurity=False).hexdigest()
+        if md5 != file.md5:
+            raise ValueError(f"Expected {path} to have MD5 {file.md5}; it has {md5}.")
     return raw
 
 
 def find(folder: Path, name: str) -> Path | None:
     """Return the path of a file in the folder, plain or gzipped; None if it is missing."""
-    return next(
-        (path for path in (folder / name, folder / f"{name}.gz") if os.path.isfile(path)), None
-    )
+    for path in (folder / name, folder / f"{name}.gz"):
+        if os.path.isfile(path):
+            return path
+    return None
 
 
 def content(path: Path, max_bytes: int) -> bytes:
@@ -195,7 +199,9 @@ class BoundedReads:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
-        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
+        self.seek = stream.seek
+        self.tell = stream.tell
+        self.seekable = stream.seekable
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes; BadZipFile for more than a list of members has."""
@@ -226,7 +232,8 @@ class Bounded:
     """
 
     def __init__(self, stream: BinaryIO, max_bytes: int) -> None:
-        self.stream, self.max_bytes = stream, max_bytes
+        self.stream = stream
+        self.max_bytes = max_bytes
 
     def read(self, size: int) -> bytes:
         """Return the next bytes; ReadError beyond the bound."""

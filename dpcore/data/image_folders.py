@@ -33,7 +33,8 @@ from dpcore.regular_file import open_regular
 PARTS = ("train", "test")
 ENDINGS = (".png", ".jpg", ".jpeg")
 CLASS = r"[\w(][\w (),.&'+-]{0,39}"  # a class's name, which pages and charts show
-MAX_CLASSES, MAX_IMAGES = 100, 500_000
+MAX_CLASSES = 100
+MAX_IMAGES = 500_000
 SIDES = range(8, 65)  # pixels of a side
 MAX_BYTES = 1 << 20  # of an image's file
 MAX_PIXELS = 1 << 29  # bytes of all decoded images
@@ -48,17 +49,16 @@ Found = tuple[PurePosixPath, Opener | None]  # a path from train or test on; Non
 def about(dataset: Dataset) -> str:
     """Say the numbers of classes and images, the size, and the fingerprint of own images."""
     assert dataset.arrays
-    count, (_, height, width) = dataset.arrays, dataset.shape
-    return (
-        f"{len(dataset.classes)} classes, {count.train:,} training and {count.test:,} test images, "
-        f"{width} x {height} pixels, {'grey' if dataset.grey else 'in colour'}, fingerprint"
-        f" {dataset.fingerprint[:16]}"
-        f"{''.join(_alike(group) for group in look_alikes(dataset.classes))}"
+    count = dataset.arrays
+    _, height, width = dataset.shape
+    colour = "grey" if dataset.grey else "in colour"
+    text = (
+        f"{len(dataset.classes)} classes, {count.train:,} training and {count.test:,} test images,"
+        f" {width} x {height} pixels, {colour}, fingerprint {dataset.fingerprint[:16]}"
     )
-
-
-def _alike(names: tuple[str, ...]) -> str:
-    return f"; the classes {', '.join(names[:-1])} and {names[-1]} look alike"
+    for *names, last in look_alikes(dataset.classes):
+        text += f"; the classes {', '.join(names)} and {last} look alike"
+    return text
 
 
 def has_images(folder: Path) -> bool:
@@ -83,20 +83,27 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
     Errors: ValueError that names the file at fault, or the name if another data set has it.
     """
     with ExitStack() as opened:
-        archive = opened.enter_context(open_zip(path)) if zipfile.is_zipfile(path) else None
-        found = _in_zip(path, archive) if archive else _in_folder(path)
+        if zipfile.is_zipfile(path):
+            found = _in_zip(path, opened.enter_context(open_zip(path)))
+        else:
+            found = _in_folder(path)
         classes, files = _by_class(path, found)
-        given = [sorted(name for name in files if name.parts[0] == part) for part in PARTS]
-        # The last may be held out.
-        names = [names[place] for names in given for place in shuffled(len(names))]
-        pixels = _decoded({f"{name} in {path}": files[name] for name in names})
-    labels = np.array([classes.index(name.parts[1]) for name in names], np.uint8)
-    count = len(given[0])
+        training = _mixed(files, "train")
+        openers: dict[str, Opener] = {}
+        numbers = []
+        for image in training + _mixed(files, "test"):
+            openers[f"{image} in {path}"] = files[image]
+            numbers.append(classes.index(image.parts[1]))
+        pixels = _decoded(openers)
+    labels = np.array(numbers, np.uint8)
+    count = len(training)
     train = (pixels[:count], labels[:count])
     test = (pixels[count:], labels[count:])
-    arrays = {"shape": pixels.shape[1:], "train": count, "test": len(given[1])}
-    facts: dict[str, Any] = {"classes": classes, "arrays": arrays}
-    facts["fingerprint"] = fingerprint_of(Split(Images(*train), Images(*test)))
+    facts: dict[str, Any] = {
+        "classes": classes,
+        "arrays": {"shape": pixels.shape[1:], "train": count, "test": len(labels) - count},
+        "fingerprint": fingerprint_of(Split(Images(*train), Images(*test))),
+    }
     dataset = own_dataset(name or name_of(path), **facts)
     _check_name(dataset)
     assert dataset.arrays
@@ -106,9 +113,16 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
     }
 
 
+def _mixed(files: Iterable[PurePosixPath], part: str) -> list[PurePosixPath]:
+    """Return a part's images in a fixed order that mixes the classes: the last may be held out."""
+    names = sorted(name for name in files if name.parts[0] == part)
+    return [names[place] for place in shuffled(len(names))]
+
+
 def _check_name(made: Dataset) -> None:
     """Raise ValueError if other data have the name."""
-    name, other = made.name, DATASETS.get(made.name)
+    name = made.name
+    other = DATASETS.get(name)
     if name in RESERVED:
         raise ValueError(
             f"Expected another name than {name}, which other data have: add '--name NAME'."
@@ -139,12 +153,11 @@ def _in_zip(path: Path, archive: zipfile.ZipFile) -> Iterator[Found]:
                 f"Expected the names in {path} to stay inside it; {member.filename!r} leads out"
                 " of it."
             )
-        outer = next((place for place, step in enumerate(name.parts) if step in PARTS), None)
-        if outer is not None:
-            yield (
-                PurePosixPath(*name.parts[outer:]),
-                None if member.is_dir() else partial(archive.open, member),
-            )
+        for place, step in enumerate(name.parts):
+            if step in PARTS:
+                opener = None if member.is_dir() else partial(archive.open, member)
+                yield PurePosixPath(*name.parts[place:]), opener
+                break
 
 
 def _by_class(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[PurePosixPath, Opener]]:
@@ -153,11 +166,13 @@ def _by_class(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[PureP
     """
     images: dict[PurePosixPath, Opener] = {}
     folders: set[PurePosixPath] = set()
+    filled: set[PurePosixPath] = set()
     for name, opener in found:
         if any(step.startswith(".") or step == "Thumbs.db" for step in name.parts):
             continue  # what systems leave behind
         if opener is None:
-            folders |= {name} if len(name.parts) == 2 else set()
+            if len(name.parts) == 2:
+                folders.add(name)
             continue
         image = name.suffix.lower() in ENDINGS
         if len(name.parts) == 2 and not image:
@@ -167,10 +182,10 @@ def _by_class(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[PureP
         if name in images:
             raise ValueError(f"Expected one {name} in {path}; there are two.")
         images[name] = opener
-        folders.add(name.parent)
+        filled.add(name.parent)
         if len(images) > MAX_IMAGES:
             raise ValueError(f"Expected at most {MAX_IMAGES:,} images in {path}.")
-    return _classes(path, folders, {name.parent for name in images}), images
+    return _classes(path, folders | filled, filled), images
 
 
 def _classes(path: Path, folders: set[PurePosixPath], filled: set[PurePosixPath]) -> list[str]:
@@ -195,7 +210,8 @@ def _classes(path: Path, folders: set[PurePosixPath], filled: set[PurePosixPath]
                 " digits."
             )
     for name in classes:
-        for folder in (PurePosixPath(part, name) for part in PARTS):
+        for part in PARTS:
+            folder = PurePosixPath(part, name)
             if folder not in filled:
                 raise ValueError(f"Expected an image in {folder} of {path}; there is none.")
     if not 2 <= len(classes) <= MAX_CLASSES:
@@ -247,17 +263,17 @@ def _pixels(name: str, opener: Opener) -> NDArray[np.uint8]:
         if getattr(image, "n_frames", 1) > 1:
             raise ValueError("it has several pictures, one after another")
         image = ImageOps.exif_transpose(image)  # upright, as whoever looks at it sees it
-        if image.mode not in MODES or image.convert("RGBA").getchannel("A").getextrema() != (
-            255,
-            255,
-        ):
+        opacity = image.convert("RGBA").getchannel("A").getextrema()
+        if image.mode not in MODES or opacity != (255, 255):
             raise ValueError(
                 f"its mode is {image.mode}, which is neither grey nor RGB without transparency"
             )
         return np.asarray(image.convert(MODES[image.mode]))
     except Exception as error:  # a damaged archive or image may raise anything
-        why = "" if isinstance(error, UnidentifiedImageError) else f"; {error}"
         sides = f"{SIDES[0]} to {SIDES[-1]} pixels a side and at most {MAX_BYTES:,} bytes"
+        why = f"; {error}"
+        if isinstance(error, UnidentifiedImageError):
+            why = ""
         raise ValueError(
             f"Expected {name} to be a whole PNG or JPEG image of {sides}{why}."
         ) from error

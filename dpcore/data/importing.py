@@ -37,9 +37,9 @@ ARCHIVES = {
 }
 # What is unpacked of an archive -> its most bytes.
 MEMBERS = {file.name: max_bytes(file) for file in CIFAR10.batches}
-MEMBERS |= {name: MAX_BYTES for each in ORIGINALS.values() for name in each.files} | {
-    RATINGS: MAX_RATINGS
-}
+for _table in ORIGINALS.values():
+    MEMBERS |= dict.fromkeys(_table.files, MAX_BYTES)
+MEMBERS[RATINGS] = MAX_RATINGS
 KNOWN = {*MEMBERS, *ARCHIVES, *IDX_NAMES, REVIEWS_ARCHIVE}  # names of files of data sets and tables
 MAX_UNPACKED = 2 * sum(map(max_bytes, CIFAR10.batches))  # of a tar archive
 
@@ -60,14 +60,16 @@ def _contents(wanted: Wanted, place: Path) -> Contents:
     """
     if isinstance(wanted, Original):
         wanted.rows(place)  # ValueError if a file is missing or wrong
-        return {
-            name: content(path, MAX_BYTES) for name in wanted.files if (path := find(place, name))
-        }
+        contents = {}
+        for name in wanted.files:
+            path = find(place, name)
+            if path:
+                contents[name] = content(path, MAX_BYTES)
+        return contents
     if not wanted.arrays:
         return {file.name: checked_content(place, file) for file in wanted.files}
-    return {
-        wanted.arrays.name: wanted.arrays.written(*READERS[wanted.name].read(place, wanted.arrays))
-    }
+    train, test = READERS[wanted.name].read(place, wanted.arrays)
+    return {wanted.arrays.name: wanted.arrays.written(train, test)}
 
 
 def _checked(wanted: Wanted, place: Path) -> tuple[Wanted, Contents]:
@@ -165,14 +167,16 @@ def import_folder(path: Path, name: str = "", say: Say = _nothing) -> list[Wante
         if refused and not os.path.isdir(path / PARTS[0]):
             raise ValueError(f"{refused[0].why}.")
         taken = [Taken(*read_images(path, name), (path,))]
+    installed = []
     for each in taken:
         _put(each.wanted, each.contents)
+        installed.append(each.wanted)
     for each in taken:
         say(_said(each, path))
     if os.path.isdir(path) and not name:
         for line in _passed_over(path, taken, refused):
             say(line)
-    return [each.wanted for each in taken]
+    return installed
 
 
 def _taken(path: Path) -> tuple[list[Taken], list[Passed]]:
@@ -205,8 +209,7 @@ def _candidates(path: Path, opened: ExitStack) -> Iterator[Candidate]:
     for place in _places(path):
         yield from _known(place, passable=place != path)
         if has_images(place):
-            files = tuple(place / part for part in PARTS)
-            yield _images(place, files)
+            yield _images(place, _parts_of(place))
         for file in _entries(place):
             yield from _in_archive(file, opened)
 
@@ -223,6 +226,10 @@ def _entries(folder: Path) -> list[Path]:
     with suppress(OSError):
         return sorted(each for each in folder.iterdir() if not each.name.startswith("."))
     return []
+
+
+def _parts_of(folder: Path) -> tuple[Path, ...]:
+    return tuple(folder / part for part in PARTS)
 
 
 def _images(path: Path, files: tuple[Path, ...]) -> Candidate:
@@ -286,40 +293,47 @@ def _known(place: Path, *, passable: bool = False) -> Iterator[Candidate]:
     IDX files of no known data set are `passable` or refused.
     """
     for table in ORIGINALS.values():
-        files = [path for name in table.files if (path := find(place, name))]
+        files = _found(place, table.files)
         if files:
-            yield Candidate(Original, table.name, tuple(files), partial(_checked, table, place))
+            yield Candidate(Original, table.name, files, partial(_checked, table, place))
     yield from _as_published(place, passable)
     for name, reader in READERS.items():
         dataset = DATASETS[name]
-        where = reader.find(place, dataset.arrays) if dataset.arrays else None
+        assert dataset.arrays
+        where = reader.find(place, dataset.arrays)
         if where:
-            folders = tuple(where / part for part in PARTS)
-            files = folders if os.path.isdir(where) else (where,)
+            files = _parts_of(where) if os.path.isdir(where) else (where,)
             yield Candidate(Dataset, name, files, partial(_checked, dataset, where))
 
 
 def _as_published(folder: Path, passable: bool) -> Iterator[Candidate]:
     """Yield the data sets whose own files are under the folder."""
     found = False
-    for dataset in (each for each in DATASETS.values() if not each.arrays):
-        places = [folder / dataset.folder / "raw", folder / dataset.folder]
-        # The names of batches identify the data set.
-        if folder.name == dataset.folder or dataset.batches:
-            places += [folder / "raw", folder]
-        if folder.name == "raw" and folder.resolve().parent.name == dataset.folder:
-            places.append(folder)
-        place = next((place for place in places if _files(place, dataset)), None)
-        if place:
-            found = True
+    for dataset in DATASETS.values():
+        for place in _places_of(dataset, folder):
             files = _files(place, dataset)
-            yield Candidate(Dataset, dataset.name, files, partial(_checked, dataset, place))
-    side_by_side = _files(folder, next(iter(DATASETS.values())))
+            if files:
+                found = True
+                yield Candidate(Dataset, dataset.name, files, partial(_checked, dataset, place))
+                break
+    side_by_side = _files(folder, DATASETS["mnist"])  # other sets of IDX files have these names
     if side_by_side and not found:
         known = _recognised(folder)
-        read = partial(_checked, known, folder) if known else partial(_refuse, folder)
         name = known.name if known else str(folder)
-        yield Candidate(Dataset, name, side_by_side, read, passable)
+        yield Candidate(Dataset, name, side_by_side, partial(_identified, known, folder), passable)
+
+
+def _places_of(dataset: Dataset, folder: Path) -> list[Path]:
+    """Return where the published files of a data set may lie in a folder, the likeliest first."""
+    if dataset.arrays:
+        return []
+    places = [folder / dataset.folder / "raw", folder / dataset.folder]
+    # The names of batches identify the data set.
+    if folder.name == dataset.folder or dataset.batches:
+        places += [folder / "raw", folder]
+    if folder.name == "raw" and folder.resolve().parent.name == dataset.folder:
+        places.append(folder)
+    return places
 
 
 def _families() -> list[Dataset]:
@@ -337,8 +351,10 @@ def _recognised(folder: Path) -> Dataset | None:
     return None
 
 
-def _refuse(folder: Path) -> tuple[Wanted, Contents]:
-    """Raise ValueError for IDX files of no known data set."""
+def _identified(known: Dataset | None, folder: Path) -> tuple[Wanted, Contents]:
+    """Return the data set of IDX files; ValueError if they are of no known one."""
+    if known:
+        return _checked(known, folder)
     titles = " or ".join(dataset.title for dataset in _families())
     raise ValueError(
         f"Expected the IDX files in {folder} to be those of {titles}; every one is truncated or"
@@ -348,7 +364,17 @@ def _refuse(folder: Path) -> tuple[Wanted, Contents]:
 
 def _files(folder: Path, dataset: Dataset) -> tuple[Path, ...]:
     """Return the files of a data set that are in the folder."""
-    return tuple(path for file in dataset.files if (path := find(folder, file.name)))
+    return _found(folder, [file.name for file in dataset.files])
+
+
+def _found(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
+    """Return the files of these names that are in the folder, gzipped or not."""
+    found = []
+    for name in names:
+        path = find(folder, name)
+        if path:
+            found.append(path)
+    return tuple(found)
 
 
 MAX_LINES = 20  # on files that no data set has
@@ -371,7 +397,9 @@ def _said(taken: Taken, path: Path) -> str:
 
 def _passed_over(path: Path, taken: Sequence[Taken], refused: Sequence[Passed]) -> Iterator[str]:
     """Yield the lines on the files in a folder that were not taken."""
-    used = {file for each in taken for file in each.files}
+    used: set[Path] = set()
+    for each in taken:
+        used.update(each.files)
     explained = set(used)
     for each in refused:
         files = tuple(file for file in each.files if file not in used)
@@ -402,5 +430,5 @@ def _unexplained(path: Path, explained: set[Path]) -> Iterator[tuple[Path, str]]
 
 def _listed(files: Sequence[Path], path: Path) -> str:
     """Return the files' names below the path, without characters that move a cursor."""
-    names = ", ".join(str(file.relative_to(path)) if file != path else file.name for file in files)
-    return "".join(each if each.isprintable() else "?" for each in names)
+    names = [file.name if file == path else str(file.relative_to(path)) for file in files]
+    return "".join(each if each.isprintable() else "?" for each in ", ".join(names))

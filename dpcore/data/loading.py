@@ -67,8 +67,10 @@ def load(name: str, source: str) -> Split:
     folder = _folder_of(dataset)
     if not dataset.arrays:
         return Split(part_of(dataset, folder, test=False), part_of(dataset, folder, test=True))
-    raw, path = checked_content(folder, dataset.arrays), folder / dataset.arrays.name
-    split = Split(*(Images(*part) for part in dataset.arrays.read(raw, path, len(dataset.classes))))
+    raw = checked_content(folder, dataset.arrays)
+    path = folder / dataset.arrays.name
+    train, test = dataset.arrays.read(raw, path, len(dataset.classes))
+    split = Split(Images(*train), Images(*test))
     if dataset.fingerprint not in ("", fingerprint_of(split)):
         raise ValueError(
             f"Expected {folder} to hold the images that were imported; delete it, and import them"
@@ -98,9 +100,9 @@ def _folder_of(dataset: catalogue.Dataset) -> Path:
         return catalogue.raw_folder(dataset)
     if catalogue.in_debian_folder(dataset) and dataset.debian_folder:
         return dataset.debian_folder
-    why, remedy = faults[0], catalogue.remedy(dataset)
     raise ValueError(
-        f"Expected the full {dataset.title} under {catalogue.data_root()}, but {why}; {remedy}."
+        f"Expected the full {dataset.title} under {catalogue.data_root()}, but {faults[0]};"
+        f" {catalogue.remedy(dataset)}."
     )
 
 
@@ -109,11 +111,12 @@ def part_of(dataset: catalogue.Dataset, folder: Path, *, test: bool) -> Images:
     checked.
     """
     if dataset.idx:
-        files = dataset.idx[2:] if test else dataset.idx[:2]
-        return Images(*(each.read(checked_content(folder, each)) for each in files))
+        images, labels = dataset.idx[2:] if test else dataset.idx[:2]
+        raw = checked_content(folder, images)
+        return Images(images.read(raw), labels.read(checked_content(folder, labels)))
     batches = dataset.batches[-1:] if test else dataset.batches[:-1]
-    read = (each.read(checked_content(folder, each), folder / each.name) for each in batches)
-    images, labels = zip(*read, strict=True)
+    parts = [each.read(checked_content(folder, each), folder / each.name) for each in batches]
+    images, labels = zip(*parts, strict=True)
     return Images(np.concatenate(images), np.concatenate(labels))
 
 
@@ -121,12 +124,14 @@ def part_of(dataset: catalogue.Dataset, folder: Path, *, test: bool) -> Images:
 def _sample(path: Path) -> Split:
     """Read the bundled sample once: a worker does so while it waits for a run."""
     with np.load(path) as parts:
-        arrays = {name: parts[name] for name in parts}
-    for array in arrays.values():
-        array.flags.writeable = False
-    return Split(
-        *(Images(arrays[f"{part}_images"], arrays[f"{part}_labels"]) for part in ("train", "test"))
-    )
+        train = Images(_fixed(parts["train_images"]), _fixed(parts["train_labels"]))
+        test = Images(_fixed(parts["test_images"]), _fixed(parts["test_labels"]))
+    return Split(train, test)
+
+
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
 
 
 def fingerprint_of(split: Split) -> str:

@@ -22,21 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.data.formats import ArraysFile, Part, content, find, members, uncompressed
-from dpcore.data.tabular.columns import Category, Ranges
+from dpcore.data.tabular.columns import Category, Column, Ranges
 from dpcore.data.tabular.table import shuffled
 from dpcore.data.tabular.tables import ADULT, FACTS
 from dpcore.regular_file import open_regular
 
 ADULT_FILE = "adult.data"  # 32,561 rows; like paper 004 we leave adult.test alone
 MAX_ADULT = 1 << 25  # bytes that are read
-WORDS_OF = {each.name: each for each in ADULT.columns if isinstance(each, Category)}
-BINARY = tuple(
-    WORDS_OF.get(name) or Ranges(name, tuple(FACTS["adult"]["ranges"][name]))
-    for name in ADULT.fields[:-1]
-)
+_COLUMNS: dict[str, Column] = {
+    each.name: each for each in ADULT.columns if isinstance(each, Category)
+}
+for _name, _starts in FACTS["adult"]["ranges"].items():
+    _COLUMNS[_name] = Ranges(_name, tuple(_starts))
+BINARY = tuple(_COLUMNS[name] for name in ADULT.fields[:-1])
 ADULT_ROWS = replace(ADULT, files=(ADULT_FILE,), columns=BINARY, chosen=list)
 
-REVIEWS, REVIEWS_ARCHIVE = "aclImdb", "aclImdb_v1.tar.gz"
+REVIEWS = "aclImdb"
+REVIEWS_ARCHIVE = "aclImdb_v1.tar.gz"
 KINDS = ("neg", "pos")  # folders, in the order of the classes
 MAX_REVIEW = 1 << 20  # bytes of one review: the longest has 14 thousand
 MAX_REVIEWS_UNPACKED = 1 << 30  # bytes of the archive: the real one has a third
@@ -45,7 +47,9 @@ WORD = re.compile(r"[a-z0-9']+")
 
 RATINGS = "ratings.dat"
 MAX_RATINGS = 1 << 26  # bytes: the real ones are 25 million
-USERS, MOVIES = 6_040, 3_952  # the ids that MovieLens 1M's own description gives
+# The ids that MovieLens 1M's own description gives.
+USERS = 6_040
+MOVIES = 3_952
 MAX_FIELDS = np.array([USERS, MOVIES, 5])  # user, movie, rating, each from 1
 
 Key = tuple[str, str, str]  # part, kind, name of a review
@@ -69,7 +73,8 @@ def by_place(examples: NDArray, labels: NDArray, file: ArraysFile, what: str) ->
     if len(labels) != count:
         raise ValueError(f"Expected {count} {what}; there are {len(labels)}.")
     order = shuffled(count)
-    test, train = order[: file.test], order[file.test :]
+    test = order[: file.test]
+    train = order[file.test :]
     return (examples[train], labels[train]), (examples[test], labels[test])
 
 
@@ -80,7 +85,8 @@ def _find_adult(folder: Path, file: ArraysFile) -> Path | None:
         return None
     with uncompressed(path) as stream:
         lines = stream.read(MAX_ADULT).splitlines()
-    return path if sum(1 for line in lines if line.strip()) == file.train + file.test else None
+    rows = [line for line in lines if line.strip()]
+    return path if len(rows) == file.train + file.test else None
 
 
 def _read_adult(path: Path, file: ArraysFile) -> tuple[Part, Part]:
@@ -104,16 +110,17 @@ def _find_reviews(given: Path, file: ArraysFile) -> Path | None:
         # Images may have classes of these names.
         if any((place / "train" / KINDS[0]).glob("*.txt")):
             return place
-    archive = given if given.name == REVIEWS_ARCHIVE else given / REVIEWS_ARCHIVE
-    return archive if os.path.isfile(archive) else None
+    for archive in (given, given / REVIEWS_ARCHIVE):
+        if archive.name == REVIEWS_ARCHIVE and os.path.isfile(archive):
+            return archive
+    return None
 
 
 def _read_reviews(place: Path, file: ArraysFile) -> tuple[Part, Part]:
     found: dict[Key, NDArray[np.uint16]] = {}
+    reviews = _reviews_in_archive if os.path.isfile(place) else _reviews_in_folder
     try:
-        for key, text in (
-            _reviews_in_archive(place) if os.path.isfile(place) else _reviews_in_folder(place)
-        ):
+        for key, text in reviews(place):
             if len(text) >= MAX_REVIEW or len(found) > file.train + file.test:
                 raise ValueError(
                     f"Expected reviews of less than {MAX_REVIEW} bytes in {place}, and no more than"
@@ -124,9 +131,8 @@ def _read_reviews(place: Path, file: ArraysFile) -> tuple[Part, Part]:
         raise ValueError(
             f"Expected {place} to be {REVIEWS} or its whole archive; {error}."
         ) from error
-    return _reviews_of("train", found, file.train, place), _reviews_of(
-        "test", found, file.test, place
-    )
+    train = _reviews_of("train", found, file.train, place)
+    return train, _reviews_of("test", found, file.test, place)
 
 
 def _reviews_of(part: str, found: dict[Key, NDArray[np.uint16]], count: int, place: Path) -> Part:
@@ -139,9 +145,13 @@ def _reviews_of(part: str, found: dict[Key, NDArray[np.uint16]], count: int, pla
             f"Expected {count} reviews under {part}/neg and {part}/pos in {place}; there are"
             f" {len(named)}."
         )
-    keys = [named[number] for number in shuffled(count)]
-    labels = [KINDS.index(kind) for _, kind, _ in keys]
-    return np.stack([found[key] for key in keys]), np.array(labels, dtype=np.uint8)
+    reviews = []
+    labels = []
+    for number in shuffled(count):
+        key = named[number]
+        reviews.append(found[key])
+        labels.append(KINDS.index(key[1]))
+    return np.stack(reviews), np.array(labels, dtype=np.uint8)
 
 
 def _reviews_in_folder(place: Path) -> Iterator[tuple[Key, bytes]]:
@@ -167,12 +177,15 @@ def _is_review(path: PurePosixPath) -> bool:
 
 
 def _find_ratings(given: Path, file: ArraysFile) -> Path | None:
-    places = (given / RATINGS, given / "ml-1m" / RATINGS)
-    return next((place for place in places if os.path.isfile(place)), None)
+    for place in (given / RATINGS, given / "ml-1m" / RATINGS):
+        if os.path.isfile(place):
+            return place
+    return None
 
 
 def _read_ratings(place: Path, file: ArraysFile) -> tuple[Part, Part]:
-    raw, lines = content(place, MAX_RATINGS), "lines UserID::MovieID::Rating::Timestamp"
+    raw = content(place, MAX_RATINGS)
+    lines = "lines UserID::MovieID::Rating::Timestamp"
     try:
         text = raw.decode("ascii").strip().replace("::", " ") or "nothing"
         rows = np.loadtxt(io.StringIO(text), np.int64, comments=None, ndmin=2)

@@ -67,15 +67,19 @@ def place(control: Any, name: str, value: Any) -> None:
 def _stops(setting: Number | Count, slider: Slider, value: float) -> list[tuple[str, float]]:
     whole = isinstance(setting, Count)
     stops = slider.stops or grid(slider.low, slider.high, whole, slider.coarse)
-    of_kind = int if whole else float
-    return [(show(stop), of_kind(stop)) for stop in sorted({*stops, value})]
+    kind = int if whole else float
+    return [(show(stop), kind(stop)) for stop in sorted({*stops, value})]
 
 
 def _titled(choices: Any) -> list[tuple[str, Any]]:
     """Return titles, where the choices have them, with their ids."""
-    if not isinstance(choices, Mapping):
-        return [(str(each), each) for each in choices]
-    return [(getattr(each, "title", str(name)), name) for name, each in choices.items()]
+    titled = []
+    for name in choices:
+        title = str(name)
+        if isinstance(choices, Mapping):
+            title = getattr(choices[name], "title", title)
+        titled.append((title, name))
+    return titled
 
 
 def _hint(setting: Setting, slider: Slider) -> str:
@@ -96,13 +100,17 @@ def redraw(shown: go.FigureWidget, figure: go.Figure) -> None:
     old: Any = shown.data  # plotly's own types do not say what is in it
     new: Any = figure.data
     with shown.batch_update():
-        if [line.name for line in old] == [line.name for line in new]:
+        if _names(old) == _names(new):
             for line, moved in zip(old, new, strict=True):
                 line.update(moved.to_plotly_json(), overwrite=True)
         else:
             shown.data = ()
             shown.add_traces(new)
         shown.layout = figure.layout
+
+
+def _names(lines: Any) -> list[str]:
+    return [line.name for line in lines]
 
 
 def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]:
@@ -119,11 +127,11 @@ def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]
     if mechanism is None:
         return {}
     steps = charted(mechanism)
-    return {
-        name: ACCOUNTANTS[name].curve(mechanism, steps, config.delta)
-        for name in ACCOUNTANTS
-        if name in names
-    }
+    curves = {}
+    for name, accountant in ACCOUNTANTS.items():
+        if name in names:
+            curves[name] = accountant.curve(mechanism, steps, config.delta)
+    return curves
 
 
 def spent_figure(config: RunConfig, curves: Mapping[str, Curve], *, log: bool = False) -> go.Figure:
@@ -219,7 +227,9 @@ class Explorer:
             self.words.value = f"<p>{escape(planned.unaccounted)}</p>"
             return
         band = self.curves[CERTIFIED]
-        rows = "".join(_row(name, curve, band) for name, curve in self.curves.items())
+        rows = ""
+        for name, curve in self.curves.items():
+            rows += _row(name, curve, band)
         q = nearest(self.config.q)
         delta = plain(raised(self.config.delta))
         after = f"After {planned.steps:,} steps of q = {q}, at delta = {delta}:"
@@ -233,8 +243,9 @@ class Explorer:
 
 def _row(name: str, curve: Curve, band: Curve) -> str:
     number = marked(curve.last.value, curve.kind, curve.last.lower)
-    cells = (ACCOUNTANTS[name].title, number, verdict(curve, band).text)
-    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+    title = escape(ACCOUNTANTS[name].title)
+    said = escape(verdict(curve, band).text)
+    return f"<tr><td>{title}</td><td>{escape(number)}</td><td>{said}</td></tr>"
 
 
 def explore(

@@ -47,10 +47,10 @@ class LiveRun:
     @property
     def step(self) -> int:
         """The latest step that the run has reported."""
-        return max(
-            (event.step for event in self.events if isinstance(event, Stepped | Evaluated)),
-            default=0,
-        )
+        for event in reversed(self.events):
+            if isinstance(event, Stepped | Evaluated):
+                return event.step
+        return 0
 
     @property
     def statement(self) -> Statement:
@@ -113,8 +113,11 @@ class LiveRun:
 
     def _figure(self) -> go.Figure:
         """Draw epsilon above accuracy, as on the page; without an epsilon, accuracy alone."""
-        epochs = [each.epoch for each in self.evaluated]
-        accuracy = [each.accuracy for each in self.evaluated]
+        epochs = []
+        accuracy = []
+        for each in self.evaluated:
+            epochs.append(each.epoch)
+            accuracy.append(each.accuracy)
         end = self.plan.steps * self.config.q
         mechanism = self.plan.mechanism
         if mechanism is None:

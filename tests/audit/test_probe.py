@@ -113,7 +113,7 @@ def test_the_audits_own_gradients_are_autograds_clipped_as_the_papers_write_them
     x, y = batch(shape, 3)
     parameters = torch.nn.utils.parameters_to_vector(module.parameters()).detach()
     for clipping, scale in itertools.product(
-        CLIPPINGS, (None, torch.linspace(0.5, 2.0, len(parameters)))
+        CLIPPINGS, (torch.ones(len(parameters)), torch.linspace(0.5, 2.0, len(parameters)))
     ):
         own = torch.stack(
             list(OwnGradients(module, CLIPPINGS[clipping](0.3)).of(parameters, x, y, scale, None))

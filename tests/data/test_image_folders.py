@@ -16,7 +16,7 @@ from PIL import Image
 
 from dpcore.__main__ import main
 from dpcore.data import catalogue, image_folders
-from dpcore.data.catalogue import CIFAR10, CIFAR10_JPEG, DATASETS, available, dataset_of, raw_folder
+from dpcore.data.catalogue import CIFAR10, DATASETS, available, dataset_of, raw_folder
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import fingerprint_of, load, load_test_images
 from dpcore.data.tabular import ORIGINALS
@@ -322,8 +322,9 @@ def test_commands_list_train_and_miss_it_by_its_name(root, tmp_path, capsys, mon
 
 
 def test_cifar10_as_jpeg_is_known_by_its_facts_and_named_so(root, tmp_path, monkeypatch, capsys):
-    assert CIFAR10_JPEG.classes == CIFAR10.classes
-    assert (CIFAR10_JPEG.shape, CIFAR10_JPEG.title) == (CIFAR10.shape, "CIFAR-10 as JPEG")
+    jpeg = DATASETS.shipped["cifar10_jpeg"]
+    assert jpeg.classes == CIFAR10.classes
+    assert (jpeg.shape, jpeg.title) == (CIFAR10.shape, "CIFAR-10 as JPEG")
     path = zipped(
         tmp_path / "cifar10-jpeg.zip", images(32, 32, 3, classes=CIFAR10.classes, train=2, test=1)
     )
@@ -331,8 +332,8 @@ def test_cifar10_as_jpeg_is_known_by_its_facts_and_named_so(root, tmp_path, monk
         ValueError, match="the images of CIFAR-10 as JPEG, which has the name cifar10_jpeg"
     ):
         import_folder(path)
-    assert CIFAR10_JPEG.arrays
-    few = replace(CIFAR10_JPEG, arrays=replace(CIFAR10_JPEG.arrays, train=20, test=10))
+    assert jpeg.arrays
+    few = replace(jpeg, arrays=replace(jpeg.arrays, train=20, test=10))
     monkeypatch.setitem(DATASETS.shipped, "cifar10_jpeg", few)
     monkeypatch.setitem(
         catalogue.FACTS["cifar10_jpeg"], "arrays", {"originals": few.arrays.originals}

@@ -26,19 +26,91 @@ CLAIM = Mechanism.constant(0.05, 1.0, 10)
 opened = partial(opened_at, PAGE)
 
 
+GENERATOR = Measured(
+    audit="generator",
+    title="Generator",
+    tests="Normal.",
+    untested="Gaps.",
+    shows="1,000 draws.",
+    p_value=0.5,
+    epsilon=None,
+    unbounded=False,
+    evidence="bound",
+    figures=(("draws", 1000.0), ("largest", 3.1), ("expected_beyond", 1.9)),
+)
+ONE_RUN = Measured(
+    audit="one_run",
+    title="One run",
+    tests="All of it.",
+    untested="Nothing.",
+    shows="60 of 100.",
+    p_value=1.0,
+    epsilon=0.25,
+    unbounded=False,
+    evidence="bound",
+)
+IN_OUT = Measured(
+    audit="in_out",
+    title="In and out",
+    tests="All of it.",
+    untested="Runs.",
+    shows="A threshold.",
+    p_value=None,
+    epsilon=0.4,
+    unbounded=False,
+    evidence="estimate",
+)
+LOSSES = Measured(
+    audit="losses",
+    title="Losses of a trained model",
+    tests="The model.",
+    untested="Others.",
+    shows="2 %.",
+    p_value=None,
+    epsilon=0.0,
+    unbounded=False,
+    evidence="estimate",
+    figures=(
+        ("tpr_at_0.01_fpr", 0.02),
+        ("tpr_at_0.01_fpr_above", 0.01),
+        ("tpr_at_0.01_fpr_below", 0.1),
+    ),
+)
+
+
 def found_noise(epsilon: float | None = 9.0, p_value: float = 0.0) -> Measured:
     """What a noise audit says."""
-    shows = "10 projections: sigma is at most 0.5."
     return Measured(
-        "noise",
-        "Noise",
-        "As noisy as charged.",
-        "All else.",
-        shows,
-        p_value,
-        epsilon,
-        False,
-        "conditional",
+        audit="noise",
+        title="Noise",
+        tests="As noisy as charged.",
+        untested="All else.",
+        shows="10 projections: sigma is at most 0.5.",
+        p_value=p_value,
+        epsilon=epsilon,
+        unbounded=False,
+        evidence="conditional",
+    )
+
+
+def prepared(claim: Mechanism | None) -> Prepared:
+    """The event before the first step of an audit of this claim."""
+    claimed = []
+    unaccounted = "Nothing is charged: there is no noise."
+    if claim:
+        claimed = [(each.q, each.sigma, each.count) for each in claim.releases]
+        unaccounted = ""
+    return Prepared(
+        examples=10_000,
+        steps=10,
+        q=0.05,
+        parameters=1000,
+        canaries=200,
+        inside=100,
+        device="cpu",
+        claimed=tuple(claimed),
+        delta=1e-5,
+        unaccounted=unaccounted,
     )
 
 
@@ -47,59 +119,12 @@ def events_of(noise: Measured | None = None, claim: Mechanism | None = CLAIM) ->
     could not tell.
     """
     generator = np.random.default_rng(0)
-    inside, outside = generator.normal(0.1, 0.4, 100), generator.normal(-0.1, 0.4, 100)
-    found = [
-        noise or found_noise(),
-        Measured(
-            "generator",
-            "Generator",
-            "Normal.",
-            "Gaps.",
-            "1,000 draws.",
-            0.5,
-            None,
-            False,
-            "bound",
-            (("draws", 1000.0), ("largest", 3.1), ("expected_beyond", 1.9)),
-        ),
-        Measured(
-            "one_run", "One run", "All of it.", "Nothing.", "60 of 100.", 1.0, 0.25, False, "bound"
-        ),
-        Measured(
-            "in_out",
-            "In and out",
-            "All of it.",
-            "Runs.",
-            "A threshold.",
-            None,
-            0.4,
-            False,
-            "estimate",
-        ),
-        Measured(
-            "losses",
-            "Losses of a trained model",
-            "The model.",
-            "Others.",
-            "2 %.",
-            None,
-            0.0,
-            False,
-            "estimate",
-            (
-                ("tpr_at_0.01_fpr", 0.02),
-                ("tpr_at_0.01_fpr_above", 0.01),
-                ("tpr_at_0.01_fpr_below", 0.1),
-            ),
-        ),
-    ]
-    releases = (
-        () if claim is None else tuple((each.q, each.sigma, each.count) for each in claim.releases)
-    )
-    why = "" if claim else "Nothing is charged: there is no noise."
+    inside = generator.normal(0.1, 0.4, 100)
+    outside = generator.normal(-0.1, 0.4, 100)
     roc = roc_of(inside, outside)
+    found = [noise or found_noise(), GENERATOR, ONE_RUN, IN_OUT, LOSSES]
     return [
-        Prepared(10_000, 10, 0.05, 1000, 200, 100, "cpu", releases, 1e-5, why),
+        prepared(claim),
         Watched(5, 10, 0.5),
         Watched(10, 10, 0.5),
         *found,

@@ -24,10 +24,9 @@ def at_least(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
     >>> at_least([0, 1, 2, 3], 2, 0.5).tolist()
     [1.0, 0.75, 0.25, 0.0]
     """
-    k, n, p = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (k, n, p)))
-    inside = (k > 0) & (k <= n)
-    tail = betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1, 1.0), p)
-    return np.where(inside, tail, np.where(k <= 0, 1.0, 0.0))
+    k, n, p = _floats(k, n, p)
+    tail = betainc(k, n - k + 1, p)  # NaN for k and n that have no such law
+    return np.where(k <= 0, 1.0, np.where(k > n, 0.0, tail))
 
 
 def at_most(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
@@ -36,10 +35,9 @@ def at_most(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
     >>> at_most([-1, 0, 1, 2], 2, 0.5).tolist()
     [0.0, 0.25, 0.75, 1.0]
     """
-    k, n, p = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (k, n, p)))
-    inside = (k >= 0) & (k < n)
-    tail = betaincc(np.where(inside, k + 1, 1.0), np.where(inside, n - k, 1.0), p)
-    return np.where(inside, tail, np.where(k < 0, 0.0, 1.0))
+    k, n, p = _floats(k, n, p)
+    tail = betaincc(k + 1, n - k, p)
+    return np.where(k < 0, 0.0, np.where(k >= n, 1.0, tail))
 
 
 def two_sided(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
@@ -58,13 +56,8 @@ def rate_above(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
     >>> rate_above([0, 5, 10], 10, 0.025).round(4).tolist()
     [0.0, 0.1871, 0.6915]
     """
-    k, n, error = np.broadcast_arrays(
-        *(np.asarray(each, dtype=np.float64) for each in (k, n, error))
-    )
-    some = k > 0
-    return np.where(
-        some, betaincinv(np.where(some, k, 1.0), n - np.where(some, k, 1.0) + 1, error), 0.0
-    )
+    k, n, error = _floats(k, n, error)
+    return np.where(k > 0, betaincinv(k, n - k + 1, error), 0.0)
 
 
 def rate_below(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
@@ -74,13 +67,12 @@ def rate_below(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
     >>> rate_below([0, 5, 10], 10, 0.025).round(4).tolist()
     [0.3085, 0.8129, 1.0]
     """
-    k, n, error = np.broadcast_arrays(
-        *(np.asarray(each, dtype=np.float64) for each in (k, n, error))
-    )
-    some = k < n
-    return np.where(
-        some, betaincinv(np.where(some, k + 1, 1.0), np.where(some, n - k, 1.0), 1 - error), 1.0
-    )
+    k, n, error = _floats(k, n, error)
+    return np.where(k < n, betaincinv(k + 1, n - k, 1 - error), 1.0)
+
+
+def _floats(*values: ArrayLike) -> list[FloatArray]:
+    return [np.asarray(each, dtype=np.float64) for each in values]
 
 
 def lower_epsilon(mechanism: Mechanism, delta: float) -> float:
@@ -96,9 +88,11 @@ def with_noise(mechanism: Mechanism, factor: float) -> Mechanism:
     may have.
     """
     least = MIN_SIGMA if unsampled(mechanism) else SMALLEST_SIGMA
-    return Mechanism(
-        tuple(Release(r.q, max(r.sigma * factor, least), r.count) for r in mechanism.releases)
-    )
+    releases = []
+    for release in mechanism.releases:
+        sigma = max(release.sigma * factor, least)
+        releases.append(Release(release.q, sigma, release.count))
+    return Mechanism(tuple(releases))
 
 
 def epsilon_with_noise(mechanism: Mechanism, factor: float, delta: float) -> float:
@@ -112,11 +106,8 @@ def epsilon_with_noise(mechanism: Mechanism, factor: float, delta: float) -> flo
     (4.377, inf)
     """
     if factor == 0:
-        return (
-            inf
-            if any_of(*((release.q, release.count) for release in mechanism.releases)) > delta
-            else 0.0
-        )
+        drawn = any_of(*((release.q, release.count) for release in mechanism.releases))
+        return inf if drawn > delta else 0.0
     if max(release.sigma for release in mechanism.releases) * factor > MAX_SIGMA:
         return 0.0
     return lower_epsilon(with_noise(mechanism, factor), delta)

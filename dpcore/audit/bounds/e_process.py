@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaln
 
 from dpcore import check
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, numbers
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, nothing, numbers
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import short
 
@@ -40,11 +40,10 @@ class EProcess:
         self._steps = 0
         self.log = 0.0  # natural logarithm of the e-process
 
-    def __len__(self) -> int:
-        return len(self._logs)
-
-    def take(self, log_factors: FloatArray) -> None:
-        """Take in a step: logarithms of factors (bets,) whose mean given the past is at most 1."""
+    def take(self, log_factors: FloatArray | float) -> None:
+        """Take in a step: logarithms of factors (bets,), or of one factor for all bets, whose mean
+        given the past is at most 1.
+        """
         self._steps += 1
         begins = -math.log(self._steps) - math.log(self._steps + 1)
         self._logs = np.logaddexp(self._logs, begins) + log_factors
@@ -106,9 +105,11 @@ class NoiseEvidence:
 
     @property
     def logs(self) -> tuple[float, float, float]:
-        less, repeated = self._less.log, self._repeated.log
+        less = self._less.log
+        repeated = self._repeated.log
         together = float(np.logaddexp(less, repeated)) - math.log(2)
-        return tuple(each / math.log(10) for each in (together, less, repeated))  # type: ignore[return-value]
+        unit = math.log(10)
+        return together / unit, less / unit, repeated / unit
 
     def take(self, noise: ArrayLike, rounding: ArrayLike = 0.0) -> None:
         """Take in the next step's noise (directions,), in units of the noise charged, and bounds of
@@ -123,9 +124,8 @@ class NoiseEvidence:
             )
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges loses its bets
             self._less.take(less_noise(z, rounding))
-            self._repeated.take(
-                self._against_earlier(z, float(np.linalg.norm(np.broadcast_to(rounding, z.shape))))
-            )
+            length = float(np.linalg.norm(np.broadcast_to(rounding, z.shape)))
+            self._repeated.take(self._against_earlier(z, length))
         self.seen += 1
         together, less, repeated = self.logs
         self.largest = max(self.largest, together)
@@ -135,52 +135,49 @@ class NoiseEvidence:
                 f"Evidence reached {LINE} at step {self.seen:,} of {len(self._units):,}: {fault}."
             )
 
-    def _against_earlier(self, z: FloatArray, rounding: float) -> FloatArray:
+    def _against_earlier(self, z: FloatArray, rounding: float) -> FloatArray | float:
         """Return the log factors of the correlations with earlier steps and their sum: half of each
         bet on either.
         """
-        bets, length, total = len(self._repeated), float(np.linalg.norm(z)), self._sum
-        earlier = self._units[max(0, self.seen - COMPARED) : self.seen]
+        length = float(np.linalg.norm(z))
         if not math.isfinite(length + rounding):
-            return np.full(bets, -math.inf)
-        unit = z / max(length, TINY)
-        self._units[self.seen], self._sum = unit, total + unit
+            return -math.inf
+        length = max(length, TINY)
+        unit = z / length
+        earlier = self._units[max(0, self.seen - COMPARED) : self.seen]
+        total = self._sum
+        self._units[self.seen] = unit
+        self._sum = total + unit
         if not len(earlier) or len(z) < FEWEST:
-            return np.zeros(bets)
-        products = np.append(earlier @ unit, total @ unit / max(float(np.linalg.norm(total)), TINY))
-        allowed = ARITHMETIC + 2 * rounding / max(length, TINY)
+            return 0.0
+        with_sum = total @ unit / max(float(np.linalg.norm(total)), TINY)
+        products = np.append(earlier @ unit, with_sum)
+        allowed = ARITHMETIC + 2 * rounding / length
         logs = repeated_noise(np.maximum(np.abs(products) - allowed, 0.0), len(z))
-        of_steps, of_sum = (
-            np.logaddexp.reduce(logs[:, :-1], axis=1) - math.log(len(earlier)),
-            logs[:, -1],
-        )
-        return np.logaddexp(of_steps, of_sum) - math.log(2)
+        of_steps = np.logaddexp.reduce(logs[:, :-1], axis=1) - math.log(len(earlier))
+        return np.logaddexp(of_steps, logs[:, -1]) - math.log(2)
 
     def finding(self, confidence: float = CONFIDENCE) -> Finding:
         """Return the outcome so far; the p-value is the reciprocal of the largest evidence at any
         step.
         """
-        figures = {
-            "steps": self.seen,
-            "largest": self.largest,  # logarithm of the evidence to base 10
-        }
+        largest = self.largest  # logarithm of the evidence to base 10
         if not self.seen:
-            return Finding(
-                confidence=confidence,
-                shows="Nothing can be shown: no step has noise.",
-                figures=figures,
-            )
+            note = "Nothing can be shown: no step has noise."
+            return nothing(note, confidence, steps=0, largest=largest)
         if self.caught:
-            grew = (
-                f"It grew to 10^{self.largest:.1f}; sound noise reaches {LINE} in at most 5 % of"
-                " runs."
+            shows = (
+                f"{self.caught} It grew to 10^{largest:.1f}; sound noise reaches {LINE} in at most"
+                " 5 % of runs."
             )
-            shows = f"{self.caught} {grew}"
         else:
-            most = short(10**self.largest)
+            most = short(10**largest)
             shows = (
                 f"Evidence stayed below {LINE} in {self.seen:,} steps: it reached {most} at most."
             )
         return Finding(
-            confidence=confidence, p_value=10.0**-self.largest, shows=shows, figures=figures
+            confidence=confidence,
+            p_value=10.0**-largest,
+            shows=shows,
+            figures={"steps": self.seen, "largest": largest},
         )

@@ -9,9 +9,17 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, lower_epsilon
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    least,
+    nothing,
+    numbers,
+    trouble,
+)
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.report.numbers import nearest
 
 # In clipping norms: float32 rounds gradients and sums, and two ways of summing round differently.
 ALLOWED = 1e-3
@@ -42,12 +50,15 @@ def audit_influence(
     check.positive(clip_norm=clip_norm)
     check.in_range(0, 1, allowed=allowed)
     lengths = numbers("influences", influences) / clip_norm
-    if note := trouble(influences=lengths):
-        return Finding(confidence=confidence, shows=note, figures={"tried": lengths.size})
+    note = trouble(influences=lengths)
+    if note:
+        return nothing(note, confidence, tried=lengths.size)
     check.in_range(0, math.inf, influence=float(lengths.min()))
     largest = float(lengths.max())
     sure = max(largest - allowed, 0.0)
-    epsilon = epsilon_with_noise(mechanism, 1 / sure, delta) if sure > 0 else 0.0
+    epsilon = 0.0
+    if sure > 0:
+        epsilon = epsilon_with_noise(mechanism, 1 / sure, delta)
     return Finding(
         confidence=confidence,
         p_value=0.0 if sure > 1 else 1.0,
@@ -55,8 +66,7 @@ def audit_influence(
         evidence=Evidence.CONDITIONAL,
         shows=(
             f"Of {lengths.size:,} examples tried, one moves a sum by {nearest(largest)} clipping"
-            " norms. If one does so in every step, epsilon is at least"
-            f" {outward(epsilon, math.floor)}."
+            f" norms. If one does so in every step, epsilon is at least {least(epsilon)}."
         ),
         figures={
             "tried": lengths.size,
@@ -87,16 +97,14 @@ def audit_distances(
     >>> [audit_distances(HISTORY, each, tried=4).p_value for each in ([0.0, 2.5], [0.0])]
     [0.0, 1.0]
     """
-    largest = max(distances, default=0.0)
-    figures = {"tried": tried, "largest": largest}
     if not distances:
-        return Finding(confidence=confidence, shows=NO_STEP, figures=figures)
-    shows = sentence.format(tried=tried, far=nearest(largest, 3))
+        return nothing(NO_STEP, confidence, tried=tried, largest=0.0)
+    largest = max(distances)
     return Finding(
         confidence=confidence,
         p_value=0.0 if largest > ALLOWED else 1.0,
-        shows=shows,
-        figures=figures,
+        shows=sentence.format(tried=tried, far=nearest(largest, 3)),
+        figures={"tried": tried, "largest": largest},
     )
 
 
@@ -119,16 +127,16 @@ def audit_releases(
     charged = claim.steps if claim else 0
     p_value = 1.0
     epsilon = None
-    least = ""
+    end = ""
     if released and seen > charged:
         p_value = 0.0
         epsilon = lower_epsilon(released, delta)
-        least = f"; epsilon of all is at least {outward(epsilon, math.floor)}"
+        end = f"; epsilon of all is at least {least(epsilon)}"
     return Finding(
         confidence=confidence,
         p_value=p_value,
         epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        shows=f"{seen:,} noisy sums were released and {charged:,} are charged{least}.",
+        shows=f"{seen:,} noisy sums were released and {charged:,} are charged{end}.",
         figures={"released": seen, "charged": charged},
     )

@@ -4,6 +4,7 @@ An outcome is a p-value, a lower bound of epsilon, and the trust that either des
 wrong shape raise an error; numbers from which nothing follows give a sentence.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,6 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from dpcore import check
 from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray
+from dpcore.privacy.report.numbers import outward
+
+Flags = NDArray[np.bool_]
 
 CONFIDENCE = 0.95
 # Name -> its words, in the order of the reports.
@@ -54,6 +58,20 @@ class Finding:
         return self.p_value is not None and self.p_value <= 1 - self.confidence
 
 
+def nothing(note: str, confidence: float, **figures: float) -> Finding:
+    """Return the finding of a test that shows nothing, for the reason in the note."""
+    return Finding(confidence=confidence, shows=note, figures=figures)
+
+
+def least(epsilon: float) -> str:
+    """Write a lower bound of epsilon, rounded down.
+
+    >>> least(1.23456)
+    '1.23'
+    """
+    return outward(epsilon, math.floor)
+
+
 def bonferroni(p_values: Iterable[float]) -> float:
     """Return one p-value for several tests: the smallest, times their number; 1 without a test.
 
@@ -63,7 +81,9 @@ def bonferroni(p_values: Iterable[float]) -> float:
     (0.02, 1.0, 1.0)
     """
     known = list(p_values)
-    return min([1.0, *(len(known) * each for each in known)])
+    if not known:
+        return 1.0
+    return min(1.0, len(known) * min(known))
 
 
 def numbers(name: str, values: ArrayLike, dimensions: int = 1) -> FloatArray:
@@ -71,34 +91,35 @@ def numbers(name: str, values: ArrayLike, dimensions: int = 1) -> FloatArray:
 
     Errors: ValueError for another number of dimensions.
     """
-    return _shaped(name, np.asarray(values, dtype=np.float64), dimensions)
+    array = np.asarray(values, dtype=np.float64)
+    _check_dimensions(name, array, dimensions)
+    return array
 
 
-def flags(name: str, values: ArrayLike, dimensions: int = 1) -> NDArray[np.bool_]:
+def flags(name: str, values: ArrayLike, dimensions: int = 1) -> Flags:
     """Return values of 0 or 1 as an array of flags.
 
     Errors: ValueError for others, or another number of dimensions.
     """
-    array = _shaped(name, np.asarray(values), dimensions)
+    array = np.asarray(values)
+    _check_dimensions(name, array, dimensions)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         raise ValueError(f"Expected {name} to be false or true.")
     return array.astype(np.bool_)
 
 
-def _shaped(name: str, array: np.ndarray, dimensions: int) -> np.ndarray:
+def _check_dimensions(name: str, array: np.ndarray, dimensions: int) -> None:
     if array.ndim != dimensions:
         raise ValueError(f"Expected {name} of shape {array.shape} to have {dimensions} dimensions.")
-    return array
 
 
-def scores_and_flags(
-    scores: ArrayLike, included: ArrayLike
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+def scores_and_flags(scores: ArrayLike, included: ArrayLike) -> tuple[FloatArray, Flags]:
     """Return the scores of canaries and their membership, both (m,).
 
     Errors: ValueError if their numbers differ.
     """
-    score, inside = numbers("scores", scores), flags("included", included)
+    score = numbers("scores", scores)
+    inside = flags("included", included)
     if score.shape != inside.shape:
         raise ValueError(
             f"Expected included of shape {inside.shape} to have the shape {score.shape} of scores."
@@ -122,7 +143,8 @@ def trouble(**arrays: FloatArray) -> str:
         words = name.replace("_", " ")
         if array.size == 0:
             return f"Nothing can be shown: there are no {words}."
-        if bad := int(np.count_nonzero(~np.isfinite(array))):
+        bad = int(np.count_nonzero(~np.isfinite(array)))
+        if bad:
             verb = "is not a finite number" if bad == 1 else "are not finite numbers"
             return f"Nothing can be shown: {bad} of {array.size} {words} {verb}."
     return ""
@@ -130,5 +152,17 @@ def trouble(**arrays: FloatArray) -> str:
 
 def constant(words: str, *arrays: FloatArray) -> str:
     """Return a sentence if all numbers are equal, "" otherwise; `words` names them."""
-    together = np.concatenate(arrays)
-    return f"Nothing can be shown: all {words} are equal." if np.ptp(together) == 0 else ""
+    if np.ptp(np.concatenate(arrays)):
+        return ""
+    return f"Nothing can be shown: all {words} are equal."
+
+
+def two_samples(scores_in: ArrayLike, scores_out: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return scores with the canary (n,) and without it (k,)."""
+    return numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+
+
+def trouble_of_scores(inside: FloatArray, outside: FloatArray) -> str:
+    """Say why scores with and without the canary show nothing; "" where they may show something."""
+    note = trouble(scores_with_the_canary=inside, scores_without_it=outside)
+    return note or constant("scores", inside, outside)

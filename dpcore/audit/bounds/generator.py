@@ -20,11 +20,23 @@ from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferron
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, read_only
 from dpcore.privacy.report.numbers import outward, short
 
+Draw = Callable[[int], ArrayLike]  # a number of draws -> so many numbers
+
 TAIL = 3.5  # from this size on draws are kept: 1 in 2,149
 BINS = 256  # of equal probability
 SHAPE = 2**22  # first draws that fall into bins: a wrong shape shows long before a tail does
 BLOCK = 2**20
 FINEST = -60  # no number of draws has ties below 2^-60 in size
+
+
+class Ties(NamedTuple):
+    """Equal numbers among the draws of the first block."""
+
+    first: int  # draws of that block
+    distinct: int  # different numbers among them
+    pairs: int  # of equal numbers
+    expected: float  # pairs of normal numbers rounded to the type; 0 if that is too coarse
+    spread: float  # their variance over that
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +47,7 @@ class NormalTally:
     size: float  # of the largest draw
     tail: FloatArray  # draws of size TAIL or more
     bins: IntArray  # (BINS,) of the first draws
-    first: int  # draws of the first block, in which equal numbers are counted
-    distinct: int  # different numbers among them
-    ties: int  # pairs of equal numbers among them
-    ties_expected: float  # of normal numbers rounded to the returned type; 0 if that is too coarse
-    ties_spread: float  # their variance over that
+    ties: Ties
     not_finite: int
 
     def beyond(self, threshold: float) -> int:
@@ -51,7 +59,7 @@ class NormalTally:
         return int(np.count_nonzero(self.tail > threshold))
 
 
-def tally_of(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK) -> NormalTally:
+def tally_of(draw: Draw, draws: int, *, block: int = BLOCK) -> NormalTally:
     """Count draws, block by block; `draw(n)` returns n numbers claimed to be standard normal.
 
     Numbers that are not finite are counted and left out. Errors: ValueError if `draw` returns too
@@ -59,52 +67,59 @@ def tally_of(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK
 
     >>> generator = np.random.default_rng(0)
     >>> last = tally_of(generator.standard_normal, 3000, block=1000)
-    >>> last.draws, last.first, last.distinct, round(last.size, 2)
+    >>> last.draws, last.ties.first, last.ties.distinct, round(last.size, 2)
     (3000, 1000, 1000, 3.9)
     """
     check.whole(1, draws=draws, block=block)
-    drawn, size, not_finite = 0, 0.0, 0
-    tail, bins, first = np.zeros(0), np.zeros(BINS, dtype=np.int64), (0, 0, 0, 0.0, 1.0)
+    drawn = 0
+    not_finite = 0
+    size = 0.0
+    tails = []
+    bins = np.zeros(BINS, dtype=np.int64)
+    ties = Ties(0, 0, 0, 0.0, 1.0)
     while drawn < draws:
-        values = _finite(draw, min(block, draws - drawn))
-        first = first if drawn else _ties(values)
-        missing = min(block, draws - drawn) - values.size
+        count = min(block, draws - drawn)
+        values = _finite(draw, count)
+        if not drawn:
+            ties = _ties(values)
         if drawn < SHAPE:
             place = (ndtr(values.astype(np.float64)) * BINS).astype(np.int64).clip(0, BINS - 1)
-            bins = bins + np.bincount(place, minlength=BINS)
+            bins += np.bincount(place, minlength=BINS)
         sizes = np.abs(values)
-        far = values[sizes >= TAIL].astype(np.float64)
-        tail = np.concatenate([tail, far]) if far.size else tail
+        tails.append(values[sizes >= TAIL].astype(np.float64))
         size = float(sizes.max(initial=size))
-        drawn, not_finite = drawn + values.size + missing, not_finite + missing
-    return NormalTally(drawn, size, read_only(tail), read_only(bins), *first, not_finite)
+        drawn += count
+        not_finite += count - values.size
+    tail = read_only(np.concatenate(tails))
+    return NormalTally(drawn, size, tail, read_only(bins), ties, not_finite)
 
 
-def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
+def _finite(draw: Draw, count: int) -> np.ndarray:
     """Return the finite numbers among `count` draws, in their own type."""
     values = np.asarray(draw(count)).reshape(-1)
     if values.size != count:
         raise ValueError(f"Expected draw({count}) to return {count} numbers, not {values.size}.")
-    values = values if values.dtype.kind == "f" else values.astype(np.float64)
-    finite = np.isfinite(values)
-    return values if finite.all() else values[finite]
+    if values.dtype.kind != "f":
+        values = values.astype(np.float64)
+    return values[np.isfinite(values)]
 
 
-def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
-    """Return (draws, distinct ones, pairs of equal ones, expected pairs, their variance over that)
-    of a block.
+def _ties(values: np.ndarray) -> Ties:
+    """Count the equal numbers of a block.
 
     Types coarser than float32 have too many ties for the approximate expectation, so none are
     counted.
     """
+    n = values.size
     _, counts = np.unique(values, return_counts=True)
     if values.dtype.itemsize < np.dtype(np.float32).itemsize:
-        return values.size, counts.size, 0, 0.0, 1.0
-    pairs, n = int(np.sum(counts * (counts - 1) // 2)), values.size
-    two, three = chance_of_a_tie(values.dtype), chance_of_a_tie(values.dtype, 3)
+        return Ties(n, counts.size, 0, 0.0, 1.0)
+    pairs = int(np.sum(counts * (counts - 1) // 2))
+    two = chance_of_a_tie(values.dtype)
+    three = chance_of_a_tie(values.dtype, 3)
     # Two pairs that share a number are equal together with the chance of three equal numbers.
     spread = 1 - two + 2 * max(n - 2, 0) * (three - two**2) / two
-    return n, counts.size, pairs, n * (n - 1) / 2 * two, spread
+    return Ties(n, counts.size, pairs, n * (n - 1) / 2 * two, spread)
 
 
 def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
@@ -119,13 +134,13 @@ def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
     '1.37e-08, 2.55e-17'
     """
     kind = np.dtype(dtype)
-    digits = np.finfo(kind.name).nmant if kind.kind == "f" else np.finfo(np.float64).nmant
+    digits = np.finfo(kind.name if kind.kind == "f" else np.float64).nmant
     exponent = np.arange(FINEST, 6)
-    inside = 2 * (
-        ndtr(np.sqrt(together) * 2.0 ** (exponent + 1)) - ndtr(np.sqrt(together) * 2.0**exponent)
-    )
-    spacing = 2.0 ** ((together - 1) * (exponent - digits))
-    return float(np.sum(spacing * inside) / np.sqrt(together) / (2 * np.pi) ** ((together - 1) / 2))
+    root = np.sqrt(together)
+    others = together - 1
+    inside = 2 * (ndtr(root * 2.0 ** (exponent + 1)) - ndtr(root * 2.0**exponent))
+    spacing = 2.0 ** (others * (exponent - digits))
+    return float(np.sum(spacing * inside) / root / (2 * np.pi) ** (others / 2))
 
 
 FAR = 4.5  # draws beyond it may be neither too few nor too many
@@ -138,11 +153,11 @@ class Charged(NamedTuple):
 
     mechanism: Mechanism
     delta: float
-    radius: float | None = None  # the largest number that the generator's code can return, if known
+    radius: float  # the largest number that the generator's code can return
 
 
 def audit_generator(
-    draw: Callable[[int], ArrayLike],
+    draw: Draw,
     draws: int,
     *,
     charged: Charged | None = None,
@@ -159,12 +174,20 @@ def audit_generator(
     """
     tally = tally_of(draw, draws, block=block)
     if tally.not_finite:
-        note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."
         return Finding(
-            confidence=confidence, p_value=0.0, shows=note, figures={"draws": tally.draws}
+            confidence=confidence,
+            p_value=0.0,
+            shows=f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers.",
+            figures={"draws": tally.draws},
         )
     tests = (p_reach(tally), p_far(tally), p_shape(tally), p_ties(tally))
-    epsilon, impossible, evidence, note = _spent(tally, charged, confidence)
+    epsilon = None
+    impossible = None
+    evidence = Evidence.BOUND
+    note = ""
+    if charged:
+        evidence = Evidence.CONDITIONAL
+        epsilon, impossible, note = _spent(tally, charged, confidence)
     expected = 2 * tally.draws * float(ndtr(-tally.size))
     reach = (
         f"The largest of {tally.draws:,} draws is {tally.size:.3f}; {short(expected)} larger ones"
@@ -181,8 +204,8 @@ def audit_generator(
             "largest": tally.size,  # by size
             "expected_beyond": expected,  # normal draws expected beyond it
             "beyond_far": tally.beyond(FAR),
-            "distinct": tally.distinct,  # different numbers among the first `first`
-            "first": tally.first,
+            "distinct": tally.ties.distinct,  # different numbers among the first `first`
+            "first": tally.ties.first,
             "p_reach": tests[0],  # of no draw beyond the largest
             "p_far": tests[1],  # of the number beyond FAR
             "p_shape": tests[2],  # of the bins
@@ -217,17 +240,18 @@ def p_shape(tally: NormalTally) -> float:
     expected = float(tally.bins.sum()) / BINS
     if expected < 5:
         return 1.0
-    return float(
-        gammaincc((BINS - 1) / 2, float(np.sum((tally.bins - expected) ** 2)) / expected / 2)
-    )
+    chi_square = float(np.sum((tally.bins - expected) ** 2)) / expected
+    return float(gammaincc((BINS - 1) / 2, chi_square / 2))
 
 
 def p_ties(tally: NormalTally) -> float:
     """Return the p-value of the pairs of equal numbers: Poisson, scaled to the variance of triples;
     1 for none.
     """
-    spread = tally.ties_spread
-    return float(gammainc(tally.ties / spread, tally.ties_expected / spread)) if tally.ties else 1.0
+    ties = tally.ties
+    if not ties.pairs:
+        return 1.0
+    return float(gammainc(ties.pairs / ties.spread, ties.expected / ties.spread))
 
 
 def impossible_mass(mechanism: Mechanism, radius: float) -> float:
@@ -243,12 +267,12 @@ def impossible_mass(mechanism: Mechanism, radius: float) -> float:
     205
     """
     check.positive(radius=radius)
-    # The probability that a normal number within the radius is beyond it once moved.
-    beyond = {
-        r.sigma: float(ndtr(-max(radius - 1 / r.sigma, -radius)) - ndtr(-radius))
-        for r in mechanism.releases
-    }
-    return any_of(*((r.q * max(beyond[r.sigma], 0.0), r.count) for r in mechanism.releases))
+    chances = []
+    for release in mechanism.releases:
+        # The probability that a normal number within the radius is beyond it once moved.
+        beyond = float(ndtr(-max(radius - 1 / release.sigma, -radius)) - ndtr(-radius))
+        chances.append((release.q * max(beyond, 0.0), release.count))
+    return any_of(*chances)
 
 
 def counted_epsilon(
@@ -263,14 +287,12 @@ def counted_epsilon(
     error = (1 - confidence) / len(THRESHOLDS) / (1 + len(kinds))
     best = 0.0
     for threshold in THRESHOLDS:
-        without = any_of(
-            (float(rate_below(tally.above(threshold), tally.draws, error)), mechanism.steps)
-        )
-        # Draws below are not kept.
-        farther = {sigma: tally.above(max(threshold - 1 / sigma, TAIL)) for sigma in kinds}
-        reached = {
-            sigma: float(rate_above(count, tally.draws, error)) for sigma, count in farther.items()
-        }
+        wrong = float(rate_below(tally.above(threshold), tally.draws, error))
+        without = any_of((wrong, mechanism.steps))
+        reached = {}
+        for sigma in kinds:
+            count = tally.above(max(threshold - 1 / sigma, TAIL))  # draws below are not kept
+            reached[sigma] = float(rate_above(count, tally.draws, error))
         present = any_of(*((r.q * reached[r.sigma], r.count) for r in mechanism.releases))
         if present > delta and without > 0:
             best = max(best, log((present - delta) / without))
@@ -278,26 +300,19 @@ def counted_epsilon(
 
 
 def _spent(
-    tally: NormalTally, charged: Charged | None, confidence: float
-) -> tuple[float | None, float | None, Evidence, str]:
-    """Return epsilon, the impossible mass, the evidence of epsilon, and a note."""
-    if charged is None:
-        return None, None, Evidence.BOUND, ""
+    tally: NormalTally, charged: Charged, confidence: float
+) -> tuple[float, float | None, str]:
+    """Return epsilon, the impossible mass, and a note."""
     mechanism, delta, radius = charged
-    counted = counted_epsilon(tally, mechanism, delta, confidence)
-    if radius is None:
-        return counted, None, Evidence.CONDITIONAL, ""
-    mass = impossible_mass(mechanism, radius)
+    epsilon = counted_epsilon(tally, mechanism, delta, confidence)
     if tally.size > radius:
-        return (
-            counted,
-            None,
-            Evidence.CONDITIONAL,
-            f"A draw lies beyond the given radius of {radius:g}.",
-        )
+        return epsilon, None, f"A draw lies beyond the given radius of {radius:g}."
+    mass = impossible_mass(mechanism, radius)
+    if mass > delta:
+        epsilon = inf
     share = outward(mass / delta, math.floor)
     note = (
         f"The generator ends at {radius:g}; releases beyond it, of probability {share} times delta,"
         " prove membership."
     )
-    return (inf if mass > delta else counted), mass, Evidence.CONDITIONAL, note
+    return epsilon, mass, note

@@ -13,7 +13,16 @@ from scipy.special import betainc, gammainc, gammaincinv
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    bonferroni,
+    least,
+    nothing,
+    numbers,
+    trouble,
+)
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.numbers import outward
 
@@ -43,34 +52,34 @@ def audit_noise(
     (2.02, 4.3, False)
     """
     x = np.asarray(projections, dtype=np.float64)
-    same = sorted({release.sigma for release in mechanism.releases})
-    if sigma is None and len(same) > 1:
-        raise ValueError(
-            f"Expected sigma of each projection: the mechanism has {len(same)} different ones."
-        )
-    charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
+    kinds = {release.sigma for release in mechanism.releases}
+    if sigma is None:
+        if len(kinds) > 1:
+            raise ValueError(
+                f"Expected sigma of each projection: the mechanism has {len(kinds)} different ones."
+            )
+        sigma = max(kinds)
+    charged = np.asarray(sigma, dtype=np.float64)
     check.positive(sigma=float(charged.min(initial=inf)))
-    if note := trouble(projections=x):
-        return Finding(confidence=confidence, shows=note, figures={"projections": x.size})
+    note = trouble(projections=x)
+    if note:
+        return nothing(note, confidence, projections=x.size)
     total = float(np.sum((x / charged) ** 2))
     below = factor_below(total, x.size, confidence)
-    bound, sigma_below = (
-        f"the noise is at most {outward(below, math.ceil, 4)} of the noise charged",
-        None,
-    )
-    if len(same) == 1:
-        sigma_below = below * same[0]
+    sigma_below = None
+    bound = f"the noise is at most {outward(below, math.ceil, 4)} of the noise charged"
+    if len(kinds) == 1:
+        sigma_below = below * max(kinds)
         bound = f"sigma is at most {outward(sigma_below, math.ceil, 4)}"
     epsilon = epsilon_with_noise(mechanism, below, delta)
-    least = outward(epsilon, math.floor)
     return Finding(
         confidence=confidence,
         p_value=float(gammainc(x.size / 2, total / 2)),
         epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
         shows=(
-            f"From {x.size:,} numbers, {bound}: epsilon is at least {least} if all else is as"
-            " charged."
+            f"From {x.size:,} numbers, {bound}: epsilon is at least {least(epsilon)} if all else"
+            " is as charged."
         ),
         figures={
             "projections": x.size,
@@ -114,23 +123,17 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     """
     z = numbers("projections", projections, dimensions=2)
     steps, directions = z.shape
-    note, length = trouble(projections=z), np.sqrt(np.sum(z**2, axis=1))
-    if not note and min(steps, directions) < 2:
-        note = (
-            f"Nothing can be shown of {steps} steps in {directions} directions: the test needs two"
-            " of each."
-        )
-    if not note and not length.all():
-        note = "Nothing can be shown: the noise of a step is 0 in every direction."
+    length = np.sqrt(np.sum(z**2, axis=1))
+    note = trouble(projections=z) or _incomparable(length, directions)
     if note:
-        return Finding(confidence=confidence, shows=note, figures={"steps": steps})
+        return nothing(note, confidence, steps=steps)
     correlation, (first, second) = _largest_correlation(z / length[:, None])
     pairs = steps * (steps - 1) / 2
     # (1 + r) / 2 has the law Beta((k - 1) / 2, (k - 1) / 2), and the two tails of r are alike.
-    tail = float(
-        betainc((directions - 1) / 2, (directions - 1) / 2, max((1 - abs(correlation)) / 2, 0.0))
-    )
-    p_pair, p_together = min(1.0, 2 * pairs * tail), _together(z)
+    half = (directions - 1) / 2
+    tail = float(betainc(half, half, max((1 - abs(correlation)) / 2, 0.0)))
+    p_pair = min(1.0, 2 * pairs * tail)
+    p_together = _together(z)
     return Finding(
         confidence=confidence,
         p_value=bonferroni([p_pair, p_together]),
@@ -148,14 +151,30 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     )
 
 
+def _incomparable(length: FloatArray, directions: int) -> str:
+    """Say why steps of these lengths cannot be compared; "" if they can."""
+    steps = len(length)
+    if min(steps, directions) < 2:
+        return (
+            f"Nothing can be shown of {steps} steps in {directions} directions: the test needs two"
+            " of each."
+        )
+    if not length.all():
+        return "Nothing can be shown: the noise of a step is 0 in every direction."
+    return ""
+
+
 def _largest_correlation(unit: FloatArray) -> tuple[float, tuple[int, int]]:
     """Return the largest product by size of two of (T, k) rows, and their places."""
-    best, pair = 0.0, (0, 1)
+    best = 0.0
+    pair = (0, 1)
     for start in range(0, len(unit), ROWS_AT_ONCE):
         products = np.triu(unit[start : start + ROWS_AT_ONCE] @ unit[start:].T, k=1)
-        place = np.unravel_index(int(np.argmax(np.abs(products))), products.shape)
-        if abs(products[place]) > abs(best):
-            best, pair = float(products[place]), (start + int(place[0]), start + int(place[1]))
+        row, column = divmod(int(np.argmax(np.abs(products))), products.shape[1])
+        largest = float(products[row, column])
+        if abs(largest) > abs(best):
+            best = largest
+            pair = (start + row, start + column)
     return max(-1.0, min(1.0, best)), pair
 
 
@@ -165,6 +184,8 @@ def _together(z: FloatArray) -> float:
     """
     steps, directions = z.shape
     share = min(float(np.sum(z.sum(axis=0) ** 2) / steps / np.sum(z**2)), 1.0)
-    below = float(betainc(directions / 2, directions * (steps - 1) / 2, share))
-    above = float(betainc(directions * (steps - 1) / 2, directions / 2, 1 - share))
+    mean = directions / 2
+    rest = directions * (steps - 1) / 2
+    below = float(betainc(mean, rest, share))
+    above = float(betainc(rest, mean, 1 - share))
     return min(1.0, 2 * min(below, above))

@@ -10,28 +10,38 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least
 from dpcore.audit.bounds.finding import (
     CONFIDENCE,
-    Evidence,
     Finding,
+    Flags,
     bonferroni,
     constant,
+    least,
+    nothing,
     scores_and_flags,
     trouble,
 )
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.privacy.report.numbers import outward
 
 # Shares of the canaries guessed to be in and to be out; the attacker abstains on the rest. In
 # subsampled training few canaries leave a trace, but a clear one, so some options guess only
 # members.
-MEMBERS_ONLY, BOTH = (0.01, 0.03, 0.1, 0.25), (0.01, 0.05, 0.15, 0.3, 0.5)
-OPTIONS = (*((share, 0.0) for share in MEMBERS_ONLY), *((share, share) for share in BOTH))
+OPTIONS = (
+    (0.01, 0.0),
+    (0.03, 0.0),
+    (0.1, 0.0),
+    (0.25, 0.0),
+    (0.01, 0.01),
+    (0.05, 0.05),
+    (0.15, 0.15),
+    (0.3, 0.3),
+    (0.5, 0.5),
+)
 MAX_EPSILON = 100.0  # would take more than e^100 canaries
 HALVINGS = 17  # of an interval between a number and its double
 PLACES = int.from_bytes(b"places")  # seed of the order of canaries; no coin uses it
@@ -49,7 +59,7 @@ class Guesses(NamedTuple):
         return self.inside + self.outside
 
 
-def ranked(scores: FloatArray, included: NDArray[np.bool_], inside: int, outside: int) -> Guesses:
+def ranked(scores: FloatArray, included: Flags, inside: int, outside: int) -> Guesses:
     """Guess that the canaries with the highest scores are in, and those with the lowest out.
 
     Equal scores are ranked by place, which must not depend on membership: see `attempts`.
@@ -69,19 +79,24 @@ def options(canaries: int) -> list[tuple[int, int]]:
     >>> options(4)
     [(1, 0), (1, 1), (2, 2)]
     """
-    counts = ((math.ceil(up * canaries), math.ceil(down * canaries)) for up, down in OPTIONS)
-    return list(dict.fromkeys((up, min(down, canaries - up)) for up, down in counts))
+    counts = []
+    for up, down in OPTIONS:
+        inside = math.ceil(up * canaries)
+        outside = min(math.ceil(down * canaries), canaries - inside)
+        if (inside, outside) not in counts:
+            counts.append((inside, outside))
+    return counts
 
 
-def attempts(scores: FloatArray, included: NDArray[np.bool_]) -> tuple[Guesses, ...]:
+def attempts(scores: FloatArray, included: Flags) -> tuple[Guesses, ...]:
     """Return the guesses of all options, each of which pays for all.
 
     Canaries are first shuffled by a fixed seed: scores often come with members first, so the place
     of an equal score would reveal membership.
     """
     order = np.random.default_rng(PLACES).permutation(scores.size)
-    scores, included = scores[order], included[order]
-    return tuple(ranked(scores, included, *each) for each in options(scores.size))
+    counts = options(scores.size)
+    return tuple(ranked(scores[order], included[order], *each) for each in counts)
 
 
 def one_run_p_value(
@@ -128,10 +143,11 @@ def one_run_epsilon(canaries: int, guesses: int, correct: int, delta: float, err
     >>> round(one_run_epsilon(1000, 1000, 1000, 1e-5, 0.05), 2)
     5.78
     """
-    return largest(
-        lambda epsilon: one_run_p_value(canaries, guesses, correct, epsilon, delta) <= error,
-        MAX_EPSILON,
-    )
+
+    def rejected(epsilon: float) -> bool:
+        return one_run_p_value(canaries, guesses, correct, epsilon, delta) <= error
+
+    return largest(rejected, MAX_EPSILON)
 
 
 def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALVINGS) -> float:
@@ -147,23 +163,28 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
     """
     if not rejected(0.0):
         return 0.0
-    low, high = 0.0, min(1.0, most)
+    low = 0.0
+    high = min(1.0, most)
     while rejected(high):
         if high == most:
             return most
-        low, high = high, min(2 * high, most)
+        low = high
+        high = min(2 * high, most)
     for _ in range(halvings):
         middle = (low + high) / 2
-        low, high = (middle, high) if rejected(middle) else (low, middle)
+        if rejected(middle):
+            low = middle
+        else:
+            high = middle
     return low
 
 
 def sentence_of(best: Guesses, canaries: int, epsilon: float, condition: str = "") -> str:
     """Say how many of the guesses are right, and the lower bound of epsilon under its condition."""
-    least = f"{outward(epsilon, math.floor)} {condition}".strip()
+    bound = f"{least(epsilon)} {condition}".strip()
     return (
         f"{best.correct} of {best.made} guesses on {canaries:,} canaries are right: epsilon is at"
-        f" least {least}."
+        f" least {bound}."
     )
 
 
@@ -188,56 +209,54 @@ def audit_one_run(
     (4.7, True, 'Nothing can be shown: all scores are equal.')
     """
     score, inside = scores_and_flags(scores, included)
-    check.in_range(0, 1, ends="()", confidence=confidence)
-    if (
-        note := trouble(scores=score)
-        or constant("scores", score)
-        or too_few(score.size, confidence)
-    ):
-        return Finding(confidence=confidence, shows=note, figures={"canaries": score.size})
+    canaries = score.size
+    note = no_guesses(score, confidence)
+    if note:
+        return nothing(note, confidence, canaries=canaries)
     tried = attempts(score, inside)
-    epsilon, best = best_guesses(score.size, tried, delta, (1 - confidence) / len(tried))
+    epsilon, best = best_guesses(canaries, tried, delta, confidence)
     p_value = None
     if claimed is not None:
-        p_values = (
-            one_run_p_value(score.size, each.made, each.correct, claimed, delta) for each in tried
+        p_value = bonferroni(
+            one_run_p_value(canaries, each.made, each.correct, claimed, delta) for each in tried
         )
-        p_value = bonferroni(p_values)
     return Finding(
         confidence=confidence,
         p_value=p_value,
         epsilon=epsilon,
-        evidence=Evidence.BOUND,
-        shows=sentence_of(best, score.size, epsilon),
+        shows=sentence_of(best, canaries, epsilon),
         figures={
-            "canaries": score.size,
-            "guesses": best,  # those that show most
+            "canaries": canaries,
             "tried": len(tried),  # numbers of guesses, for Bonferroni's correction
         },
     )
 
 
 def best_guesses(
-    canaries: int, tried: Sequence[Guesses], delta: float, error: float
+    canaries: int, tried: Sequence[Guesses], delta: float, confidence: float
 ) -> tuple[float, Guesses]:
-    """Return the largest lower bound of epsilon that any of the guesses gives at an error, and
-    those guesses.
+    """Return the largest lower bound of epsilon that any of the guesses gives, and those guesses;
+    the error allowed is divided among all.
     """
+    error = (1 - confidence) / len(tried)
     found = [one_run_epsilon(canaries, each.made, each.correct, delta, error) for each in tried]
     best = int(np.argmax(found))
     return found[best], tried[best]
 
 
-def too_few(canaries: int, confidence: float) -> str:
-    """Return a sentence if even right guesses only would show nothing, as 2^-m exceeds the error
-    allowed.
+def no_guesses(scores: FloatArray, confidence: float) -> str:
+    """Say why guesses by these scores show nothing; "" where they may show something.
+
+    Even right guesses only show nothing if 2^-m exceeds the error allowed.
     """
-    least = math.ceil(-math.log2(1 - confidence))
-    if canaries >= least:
-        return ""
+    check.in_range(0, 1, ends="()", confidence=confidence)
+    note = trouble(scores=scores) or constant("scores", scores)
+    fewest = math.ceil(-math.log2(1 - confidence))
+    if note or scores.size >= fewest:
+        return note
     return (
-        f"Nothing can be shown: {canaries} canaries are too few for a confidence of {confidence:g};"
-        f" take {least}."
+        f"Nothing can be shown: {scores.size} canaries are too few for a confidence of"
+        f" {confidence:g}; take {fewest}."
     )
 
 
@@ -259,7 +278,7 @@ def expected_of_one_run(
     """
     check.whole(1, canaries=canaries)
     tried = [expected_guesses(laws, canaries, *each) for each in options(canaries)]
-    return best_guesses(canaries, tried, delta, (1 - confidence) / len(tried))[0]
+    return best_guesses(canaries, tried, delta, confidence)[0]
 
 
 def expected_guesses(laws: ScoreLaws, canaries: int, inside: int, outside: int) -> Guesses:

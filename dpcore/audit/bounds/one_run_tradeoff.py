@@ -21,17 +21,16 @@ from dpcore.audit.bounds.finding import (
     Evidence,
     Finding,
     bonferroni,
-    constant,
+    nothing,
     scores_and_flags,
-    trouble,
 )
 from dpcore.audit.bounds.one_run import (
     Guesses,
     attempts,
     check_counts,
     largest,
+    no_guesses,
     sentence_of,
-    too_few,
 )
 from dpcore.privacy import gaussian
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
@@ -68,11 +67,14 @@ class NoiseFamily:
         check.in_range(0, np.inf, strength=strength)
         # Whatever it rounds to.
         most = 0.999 * MAX_SIGMA / max(release.sigma for release in self.mechanism.releases)
-        return tradeoff_bounds(with_noise(self.mechanism, min(1 / max(strength, 1e-3), most))).lower
+        factor = min(1 / max(strength, 1e-3), most)
+        return tradeoff_bounds(with_noise(self.mechanism, factor)).lower
 
     def epsilon(self, strength: float, delta: float) -> float:
         """Return a lower bound of epsilon for f_s and for every lower trade-off function."""
-        return epsilon_with_noise(self.mechanism, 1 / strength, delta) if strength > 0 else 0.0
+        if strength == 0:
+            return 0.0
+        return epsilon_with_noise(self.mechanism, 1 / strength, delta)
 
 
 @final
@@ -106,13 +108,13 @@ class LeastError:
 
     def __init__(self, f: Tradeoff, top: float) -> None:
         share = np.geomspace(1e-9, 1, NODES)
-        power = np.unique(
-            np.concatenate([[0.0], top * share, top * (1 - share), np.linspace(0, top, NODES)])
-        )
+        even = np.linspace(0, top, NODES)  # from 0
+        power = np.unique(np.concatenate([even, top * share, top * (1 - share)]))
         error = np.minimum(f.beta(1 - power), 1.0)  # f is its own inverse
         error[0] = 0.0
         slope = np.maximum(np.diff(error) / np.diff(power), 0.0)
-        self._power, self._error = power.tolist(), error.tolist()
+        self._power = power.tolist()
+        self._error = error.tolist()
         self._before = [0.0, *slope.tolist()]  # of the line that ends at a node
         self._after = [*slope.tolist(), math.inf]  # of the line that begins there
 
@@ -126,13 +128,18 @@ class LeastError:
 
 
 def impossible(canaries: int, guesses: int, correct: int, tail: float, error: LeastError) -> bool:
-    """True if no training has this many right guesses with the probability `tail` or more."""
-    r, h = tail * correct / canaries, tail * (guesses - correct) / canaries
+    """True if no training has this many right guesses with the probability `tail` or more.
+
+    r and h are those of README.md, Theorem 6: their sum is at most the share of all guesses.
+    """
+    r = tail * correct / canaries
+    h = tail * (guesses - correct) / canaries
     all_guesses = guesses / canaries
     for right in range(correct - 1, -1, -1):
         least = error(r) if r <= all_guesses else math.inf
         if least > h:
-            r, h = r + right / (guesses - right) * (least - h), least
+            r += right / (guesses - right) * (least - h)
+            h = least
         if r + h > all_guesses:
             return True
     return False
@@ -155,11 +162,11 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
     if correct == 0:
         return 1.0
     error = LeastError(f, guesses / canaries)
-    rarity = largest(
-        lambda nats: impossible(canaries, guesses, correct, math.exp(-nats), error),
-        -math.log(MIN_TAIL),
-    )
-    return math.exp(-rarity)
+
+    def rejected(nats: float) -> bool:
+        return impossible(canaries, guesses, correct, math.exp(-nats), error)
+
+    return math.exp(-largest(rejected, -math.log(MIN_TAIL)))
 
 
 def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float) -> bool:
@@ -167,9 +174,10 @@ def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float
     `error`.
     """
     check_counts(canaries, guesses, correct)
-    return correct > 0 and impossible(
-        canaries, guesses, correct, error, LeastError(f, guesses / canaries)
-    )
+    if correct == 0:
+        return False
+    table = LeastError(f, guesses / canaries)
+    return impossible(canaries, guesses, correct, error, table)
 
 
 def audit_tradeoff(
@@ -188,29 +196,27 @@ def audit_tradeoff(
     a certified one.
     """
     score, inside = scores_and_flags(scores, included)
-    check.in_range(0, 1, ends="()", confidence=confidence)
-    if (
-        note := trouble(scores=score)
-        or constant("scores", score)
-        or too_few(score.size, confidence)
-    ):
-        return Finding(confidence=confidence, shows=note, figures={"canaries": score.size})
+    canaries = score.size
+    note = no_guesses(score, confidence)
+    if note:
+        return nothing(note, confidence, canaries=canaries)
     tried = attempts(score, inside)
-    strength, best = strongest(score.size, tried, family, (1 - confidence) / len(tried))
-    p_values = [
-        tradeoff_p_value(score.size, each.made, each.correct, claimed) for each in tried if claimed
-    ]
+    strength, best = strongest(canaries, tried, family, (1 - confidence) / len(tried))
+    p_value = None
+    if claimed:
+        p_value = bonferroni(
+            tradeoff_p_value(canaries, each.made, each.correct, claimed) for each in tried
+        )
     epsilon = family.epsilon(strength, delta)
     return Finding(
         confidence=confidence,
-        p_value=bonferroni(p_values) if claimed else None,
+        p_value=p_value,
         epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        shows=sentence_of(best, score.size, epsilon, family.condition),
+        shows=sentence_of(best, canaries, epsilon, family.condition),
         figures={
-            "canaries": score.size,
+            "canaries": canaries,
             "strength": strength,  # weaker members of the family are refuted
-            "guesses": best,  # those that show most
             "tried": len(tried),  # numbers of guesses, for Bonferroni's correction
         },
     )
@@ -225,8 +231,10 @@ def strongest(
     def rejected(strength: float) -> bool:
         nonlocal best
         f = family.tradeoff(strength)
-        telling = [each for each in tried if rejects(canaries, each.made, each.correct, f, error)]
-        best = telling[0] if telling else best
-        return bool(telling)
+        for each in tried:
+            if rejects(canaries, each.made, each.correct, f, error):
+                best = each
+                return True
+        return False
 
     return largest(rejected, family.most, family.halvings), best

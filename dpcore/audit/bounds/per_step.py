@@ -9,7 +9,7 @@ Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section
 bound a trade-off.
 """
 
-import math
+from collections import Counter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,19 @@ from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import lower_epsilon, with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    least,
+    nothing,
+    trouble_of_scores,
+    two_samples,
+)
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, counted_rates
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
-from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.report.numbers import nearest
 
 ROUNDED = 1e-6  # of delta: many times the error of sums of binomial probabilities
 MIN_MU = 1e-3  # the least mu with an estimate: normal noise of 1 / mu shows next to nothing
@@ -54,19 +62,20 @@ def audit_per_step(
     >>> round(found.figures["mu"], 2), found.epsilon < found.figures["epsilon_if_gaussian"] < 4.4
     (0.94, True)
     """
-    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
-    if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant(
-        "scores", inside, outside
-    ):
-        return Finding(confidence=confidence, shows=note)
+    inside, outside = two_samples(scores_in, scores_out)
+    note = trouble_of_scores(inside, outside)
+    if note:
+        return nothing(note, confidence)
     if threshold is None:
         # Halfway between the medians few scores of a Gaussian step show its power best.
         threshold = float((np.median(inside[::2]) + np.median(outside[::2])) / 2)
-        inside, outside = inside[1::2], outside[1::2]
+        inside = inside[1::2]
+        outside = outside[1::2]
     rates = counted_rates(inside, outside, 0.0, threshold, confidence)
     if isinstance(rates, str):
-        return Finding(confidence=confidence, shows=rates)
-    mu, if_gaussian = mu_at(rates), 0.0
+        return nothing(rates, confidence)
+    mu = mu_at(rates)
+    if_gaussian = 0.0
     if mu >= MIN_MU:
         drawn = Mechanism(tuple(Release(each.q, 1 / mu, each.count) for each in mechanism.releases))
         if_gaussian = lower_epsilon(with_noise(drawn, 1.0), delta)
@@ -77,7 +86,7 @@ def audit_per_step(
         evidence=Evidence.CONDITIONAL,
         shows=(
             f"No step is mu-GDP for a mu below {nearest(mu, 3)}. Epsilon of all steps is at least"
-            f" {outward(epsilon, math.floor)}; about {nearest(if_gaussian, 3)} if steps are"
+            f" {least(epsilon)}; about {nearest(if_gaussian, 3)} if steps are"
             " Gaussian (an estimate)."
         ),
         figures={
@@ -101,15 +110,16 @@ def composed_epsilon(rates: Rates, mechanism: Mechanism, delta: float) -> float:
     Theorem 8.
     """
     check.in_range(0, 1, delta=delta)
-    counts: dict[float, int] = {}
+    counts = Counter[float]()
     for release in mechanism.releases:
-        counts[release.q] = counts.get(release.q, 0) + release.count
-    q, steps = max(counts.items(), key=lambda item: item[1])
+        counts[release.q] += release.count
+    q, steps = counts.most_common(1)[0]
     without = rates.false_positives
     present = without + q * (rates.true_positives - without)
     if present <= without:
         return 0.0
-    p, r = _log_binomial(steps, present), _log_binomial(steps, without)
+    p = _log_binomial(steps, present)
+    r = _log_binomial(steps, without)
     return max(_solved(p, r, delta), _solved(r, p, delta))
 
 
@@ -123,11 +133,12 @@ def _solved(log_p: FloatArray, log_r: FloatArray, delta: float) -> float:
     """Return the largest epsilon at which the hockey-stick divergence of two laws exceeds delta; at
     least 0.
     """
-    p, loss = np.exp(log_p), log_p - log_r
-    kept = p > 0
+    kept = np.exp(log_p) > 0
+    p = np.exp(log_p)[kept]
+    loss = (log_p - log_r)[kept]
 
     def above(epsilon: float) -> bool:
-        over = np.maximum(-np.expm1(np.minimum(epsilon - loss[kept], 0.0)), 0.0)
-        return float(np.sum(p[kept] * over)) > delta * (1 + ROUNDED)
+        over = np.maximum(-np.expm1(np.minimum(epsilon - loss, 0.0)), 0.0)
+        return float(np.sum(p * over)) > delta * (1 + ROUNDED)
 
-    return largest(above, max(float(np.max(loss[kept])), 0.0))
+    return largest(above, max(float(np.max(loss)), 0.0))

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
-from dpcore.audit.bounds.finding import CONFIDENCE, constant, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, trouble_of_scores, two_samples
 from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
 
 LEVELS = 16  # counts at which shares are bounded, from either end
 POINTS = 200  # false-positive rates of a curve
 NONE = read_only(np.zeros(0))
-TOLD = (0.01, 0.001)  # false-positive rates at which the true-positive rate is reported
+SMALL = (0.01, 0.001)  # false-positive rates at which the true-positive rate is reported
 
 
 class Power(NamedTuple):
@@ -36,10 +36,9 @@ class Roc:
     seen: FloatArray  # (n,) of the scores that were seen
     above: FloatArray  # (n,) lower bound of the true curve
     below: FloatArray  # (n,) upper bound
-    told: tuple[Power, ...]  # at the rates of TOLD
+    powers: tuple[Power, ...]  # at the rates of SMALL
     area: float  # under the curve that was seen
     scores: tuple[int, int]  # in, out
-    confidence: float
     note: str = ""
 
 
@@ -56,25 +55,25 @@ def roc_of(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = C
     >>> round(found.area, 2)
     0.76
     >>> true_rate = 0.092  # Phi(Phi^-1(0.01) + 1)
-    >>> [found.told[0].above < true_rate < found.told[0].below]
+    >>> [found.powers[0].above < true_rate < found.powers[0].below]
     [True]
     """
-    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+    inside, outside = two_samples(scores_in, scores_out)
     check.in_range(0, 1, ends="()", confidence=confidence)
     sizes = (inside.size, outside.size)
-    if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant(
-        "scores", inside, outside
-    ):
-        return Roc(NONE, NONE, NONE, NONE, (), 0.5, sizes, confidence, note)
+    note = trouble_of_scores(inside, outside)
+    if note:
+        return Roc(NONE, NONE, NONE, NONE, (), 0.5, sizes, note)
     low = min(1e-4, 0.5 / outside.size)
-    rates = np.concatenate([[0.0], np.unique(np.append(np.geomspace(low, 1.0, POINTS), TOLD))])
-    seen, above, below = _curves(inside, outside, rates, 1 - confidence)
-    places = [int(np.searchsorted(rates, rate)) for rate in TOLD]
-    told = tuple(
-        Power(float(rates[i]), float(seen[i]), float(above[i]), float(below[i])) for i in places
-    )
-    curves = (read_only(rates), read_only(seen), read_only(above), read_only(below))
-    return Roc(*curves, told, _area(inside, outside), sizes, confidence)
+    rates = np.unique([0.0, *np.geomspace(low, 1.0, POINTS), *SMALL])
+    curves = _curves(inside, outside, rates, 1 - confidence)
+    powers = []
+    for rate in SMALL:
+        at = int(np.searchsorted(rates, rate))
+        powers.append(Power(rate, *(float(curve[at]) for curve in curves)))
+    seen, above, below = map(read_only, curves)
+    area = _area(inside, outside)
+    return Roc(read_only(rates), seen, above, below, tuple(powers), area, sizes)
 
 
 def _curves(
@@ -85,7 +84,8 @@ def _curves(
     """
     # Falling: more is positive.
     thresholds = np.append(np.unique(np.concatenate([inside, outside]))[::-1], -np.inf)
-    true, false = _counts(inside, thresholds), _counts(outside, thresholds)
+    true = beyond(inside, thresholds)
+    false = beyond(outside, thresholds)
     true_above, true_below = share_bounds(true, inside.size, error / 2)
     false_above, false_below = share_bounds(false, outside.size, error / 2)
     # A threshold counts at x if its false-positive rate is at most x: surely in the lower, possibly
@@ -94,7 +94,8 @@ def _curves(
     return seen, _last(false_below, true_above, rates), _last(false_above, true_below, rates)
 
 
-def _counts(scores: FloatArray, thresholds: FloatArray) -> IntArray:
+def beyond(scores: FloatArray, thresholds: FloatArray) -> IntArray:
+    """Count the scores above each threshold."""
     return scores.size - np.searchsorted(np.sort(scores), thresholds, side="right")
 
 
@@ -124,15 +125,12 @@ def share_bounds(counts: IntArray, size: int, error: float) -> tuple[FloatArray,
     """
     rank = levels(size)
     each = error / (2 * rank.size)
-    lower, upper = (
-        np.append(0.0, rate_above(rank, size, each)),
-        np.append(rate_below(rank - 1, size, each), 1.0),
-    )
+    lower = np.append(0.0, rate_above(rank, size, each))
+    upper = np.append(rate_below(rank - 1, size, each), 1.0)
     # A threshold with k scores beyond it lies below the k-th largest score, and not below the next.
-    return (
-        lower[np.searchsorted(rank, counts, side="right")],
-        upper[np.searchsorted(rank, counts + 1, side="left")],
-    )
+    above = lower[np.searchsorted(rank, counts, side="right")]
+    below = upper[np.searchsorted(rank, counts + 1, side="left")]
+    return above, below
 
 
 def _area(inside: FloatArray, outside: FloatArray) -> float:
@@ -140,5 +138,6 @@ def _area(inside: FloatArray, outside: FloatArray) -> float:
     half.
     """
     ordered = np.sort(outside)
-    below, through = (np.searchsorted(ordered, inside, side=side) for side in ("left", "right"))
+    below = np.searchsorted(ordered, inside, side="left")
+    through = np.searchsorted(ordered, inside, side="right")
     return float(np.mean(below + through)) / 2 / outside.size

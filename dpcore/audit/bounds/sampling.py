@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least, rate_above, rate_below, two_sided
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, Flags, bonferroni, flags, nothing
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.report.numbers import nearest
 
@@ -58,9 +58,7 @@ def audit_sampling(
             f"Nothing can be shown: {canaries} canaries in {steps} steps are drawn {expected} times"
             " on average."
         )
-        return Finding(
-            confidence=confidence, shows=note, figures={"steps": steps, "canaries": canaries}
-        )
+        return nothing(note, confidence, steps=steps, canaries=canaries)
     parts = [_rate(inside, q)]
     if steps > 1:
         parts += [_windows(inside, q), _preferred(inside, q), _repeated(inside, q)]
@@ -73,7 +71,8 @@ def audit_sampling(
                 f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},)."
             )
         parts += _size_tests(sizes, examples, q)
-    drawn, error = int(inside.sum()), (1 - confidence) / 2
+    drawn = int(inside.sum())
+    error = (1 - confidence) / 2
     return Finding(
         confidence=confidence,
         p_value=bonferroni(part.p_value for part in parts),
@@ -89,7 +88,7 @@ def audit_sampling(
     )
 
 
-def _rate(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+def _rate(inside: Flags, q: float) -> SamplingTest:
     drawn = int(inside.sum())
     sentence = (
         f"A canary enters a batch at the rate {nearest(drawn / inside.size)}; q is {nearest(q)}."
@@ -97,12 +96,13 @@ def _rate(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     return SamplingTest("rate", float(two_sided(drawn, inside.size, q)), sentence)
 
 
-def _windows(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+def _windows(inside: Flags, q: float) -> SamplingTest:
     """Count canaries drawn exactly once in 1/q steps: all of them in a shuffle, 37 % by coins."""
     length = min(max(round(1 / q), 2), len(inside))
     count = len(inside) // length
     times = inside[: count * length].reshape(count, length, -1).sum(axis=1)  # (windows, canaries)
-    once, chance = int(np.count_nonzero(times == 1)), length * q * (1 - q) ** (length - 1)
+    once = int(np.count_nonzero(times == 1))
+    chance = length * q * (1 - q) ** (length - 1)
     sentence = (
         f"Canaries are drawn exactly once in {length} steps in"
         f" {nearest(100 * once / times.size, 3)} % of cases; {nearest(100 * chance, 3)} % are"
@@ -111,7 +111,7 @@ def _windows(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     return SamplingTest("once an epoch", float(two_sided(once, times.size, chance)), sentence)
 
 
-def _preferred(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+def _preferred(inside: Flags, q: float) -> SamplingTest:
     """Test whether canaries drawn more often in the first half of the steps are so in the
     independent second half.
     """
@@ -127,7 +127,7 @@ def _preferred(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     return SamplingTest("equal rates", float(at_least(drawn, chosen.size, q)), sentence)
 
 
-def _repeated(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+def _repeated(inside: Flags, q: float) -> SamplingTest:
     """Test whether batches at any fixed distance share more canaries than by chance.
 
     For each distance L only the disjoint pairs (t, t + L) with t // L even are counted, so the
@@ -159,10 +159,11 @@ def _disjoint_pairs(steps: int) -> IntArray:
     return whole * distance + np.maximum(rest - distance, 0)
 
 
-def _neighbours(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+def _neighbours(inside: Flags, q: float) -> SamplingTest:
     """Count batches with both canaries of a pair; each canary is in one pair."""
     even = inside.shape[1] // 2 * 2
-    both, cases = int((inside[:, :even:2] & inside[:, 1:even:2]).sum()), len(inside) * even // 2
+    both = int((inside[:, :even:2] & inside[:, 1:even:2]).sum())
+    cases = len(inside) * even // 2
     sentence = (
         f"Both canaries of a pair are in a batch {both} times; {nearest(cases * q**2, 3)} are"
         " expected."
@@ -170,7 +171,7 @@ def _neighbours(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     return SamplingTest("pairs of examples", float(two_sided(both, cases, q**2)), sentence)
 
 
-def _inseparable(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+def _inseparable(inside: Flags, q: float) -> SamplingTest:
     """Test the pair of canaries that is most often in one batch."""
     steps, canaries = inside.shape
     common = _common(inside.T)
@@ -181,12 +182,11 @@ def _inseparable(inside: NDArray[np.bool_], q: float) -> SamplingTest:
         f"The pair of canaries most often together shares {most} of {steps} batches; "
         f"{nearest(steps * q**2, 3)} are expected of one pair."
     )
-    return SamplingTest(
-        "any two examples", min(1.0, pairs * float(at_least(most, steps, q**2))), sentence
-    )
+    p_value = min(1.0, pairs * float(at_least(most, steps, q**2)))
+    return SamplingTest("any two examples", p_value, sentence)
 
 
-def _common(rows: NDArray[np.bool_]):
+def _common(rows: Flags):
     """Count the columns that two rows share, as a sparse table."""
     sparse = csr_array(rows.astype(np.float64))
     return (sparse @ sparse.T).tocoo()
@@ -198,8 +198,8 @@ def _size_tests(sizes: FloatArray, examples: int | None, q: float) -> Iterator[S
     """
     check.whole(1, examples=examples)
     number = int(examples or 0)
-    for end in (sizes.min(initial=0), sizes.max(initial=0)):
-        check.in_range(0, number, batch_size=float(end))
+    check.in_range(0, number, batch_size=float(sizes.min(initial=0)))
+    check.in_range(0, number, batch_size=float(sizes.max(initial=0)))
     total = float(sizes.sum())
     mean = (
         f"Batches have {nearest(total / sizes.size)} examples on average; {nearest(number * q)} are"
@@ -224,5 +224,6 @@ def middle(examples: int, q: float) -> tuple[int, int, float]:
     """
     size = np.arange(examples + 1)
     below = 1 - at_least(size + 1, examples, q)
-    low, high = (int(np.searchsorted(below, share)) for share in (0.25, 0.75))
+    low = int(np.searchsorted(below, 0.25))
+    high = int(np.searchsorted(below, 0.75))
     return low, high, float(at_least(low, examples, q) - at_least(high + 1, examples, q))

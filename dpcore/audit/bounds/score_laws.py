@@ -63,59 +63,68 @@ def score_laws(mechanism: Mechanism) -> ScoreLaws:
     [-0.5, 0.5]
     """
     moments = [_moments(release) for release in mechanism.releases]
+    out_mean, in_mean, variance = np.array(moments).T.copy()  # (releases,) each
     counts = np.array([release.count for release in mechanism.releases])
-    deviation = sqrt(float(counts @ np.array([each[1] for each in moments])))
-    mesh = min(min(sqrt(each[1]) for each in moments) / FINE, deviation / COARSE)
-    mean = (float(counts @ np.array([each[0][side] for each in moments])) for side in (0, 1))
-    low, high = next(mean) - WIDE * deviation, next(mean) + WIDE * deviation
+    deviation = sqrt(float(counts @ variance))
+    mesh = min(sqrt(variance.min()) / FINE, deviation / COARSE)
+    low = float(counts @ out_mean) - WIDE * deviation
+    high = float(counts @ in_mean) + WIDE * deviation
     size = int(next_fast_len(max(ceil((high - low) / mesh), 2), real=True) or 2)
     check.whole(2, MAX_NODES, nodes=size)
     start = round(low / mesh)
-    laws = (_composed(mechanism, mesh, size, start, side) for side in (0, 1))
-    return ScoreLaws(read_only(mesh * (start + np.arange(size, dtype=np.float64))), *laws)
+    score = read_only(mesh * (start + np.arange(size, dtype=np.float64)))
+    outside = _composed(mechanism, mesh, size, start, inside=False)
+    inside = _composed(mechanism, mesh, size, start, inside=True)
+    return ScoreLaws(score, outside, inside)
 
 
-def _moments(release: Release) -> tuple[tuple[float, float], float]:
+def _moments(release: Release) -> tuple[float, float, float]:
     """Return the means of one step's score without and with the canary, and its larger variance."""
-    x = np.linspace(-9 * release.sigma, 1 + 9 * release.sigma, 20_001)
-    score = step_score(x, release.q, release.sigma)
-    without, there = (np.exp(-(((x - shift) / release.sigma) ** 2) / 2) for shift in (0.0, 1.0))
-    present = (1 - release.q) * without + release.q * there
-    means = tuple(float(law @ score / law.sum()) for law in (without, present))
-    spread = [
-        float(law @ (score - mean) ** 2 / law.sum())
-        for law, mean in zip((without, present), means, strict=True)
-    ]
-    return (means[0], means[1]), max(spread)
+    q = release.q
+    sigma = release.sigma
+    x = np.linspace(-9 * sigma, 1 + 9 * sigma, 20_001)
+    score = step_score(x, q, sigma)
+    without = np.exp(-((x / sigma) ** 2) / 2)
+    present = (1 - q) * without + q * np.exp(-(((x - 1) / sigma) ** 2) / 2)
+    out_mean, out_variance = _mean_and_variance(without, score)
+    in_mean, in_variance = _mean_and_variance(present, score)
+    return out_mean, in_mean, max(out_variance, in_variance)
 
 
-def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: int) -> FloatArray:
+def _mean_and_variance(law: FloatArray, score: FloatArray) -> tuple[float, float]:
+    mean = float(law @ score / law.sum())
+    return mean, float(law @ (score - mean) ** 2 / law.sum())
+
+
+def _composed(
+    mechanism: Mechanism, mesh: float, size: int, start: int, *, inside: bool
+) -> FloatArray:
     """Return the probabilities of the sum on nodes start ... start + size - 1, computed on a
     circle.
     """
     transform = np.ones(size // 2 + 1, dtype=np.complex128)
     for release in mechanism.releases:
-        transform *= np.asarray(rfft(_cells(release, mesh, size, side))) ** release.count
+        cells = _cells(release, mesh, size, inside=inside)
+        transform *= np.asarray(rfft(cells)) ** release.count
     law = np.asarray(irfft(transform, size))
     law = np.maximum(np.roll(law, -start), 0.0)
     return read_only(law / law.sum())
 
 
-def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
+def _cells(release: Release, mesh: float, size: int, *, inside: bool) -> FloatArray:
     """Return the probabilities of one step's score at its nearest nodes, on a circle of `size`
     nodes.
     """
-    reach = (
-        step_score(np.array([-9 * release.sigma, 1 + 9 * release.sigma]), release.q, release.sigma)
-        / mesh
-    )
-    first, last = int(np.floor(reach[0])) - 1, int(np.ceil(reach[1])) + 1
-    edge = (
-        _released(mesh * (np.arange(first, last + 2, dtype=np.float64) - 0.5), release)
-        / release.sigma
-    )
-    without, there = (np.diff(ndtr(edge - shift / release.sigma)) for shift in (0.0, 1.0))
-    mass = without if side == 0 else (1 - release.q) * without + release.q * there
+    q = release.q
+    sigma = release.sigma
+    ends = step_score(np.array([-9 * sigma, 1 + 9 * sigma]), q, sigma) / mesh
+    first = int(np.floor(ends[0])) - 1
+    last = int(np.ceil(ends[1])) + 1
+    halfway = mesh * (np.arange(first, last + 2, dtype=np.float64) - 0.5)
+    edge = _released(halfway, release) / sigma
+    mass = np.diff(ndtr(edge))
+    if inside:
+        mass = (1 - q) * mass + q * np.diff(ndtr(edge - 1 / sigma))
     circle = np.zeros(size)
     np.add.at(circle, np.arange(first, last + 1) % size, mass)
     return circle
@@ -123,7 +132,8 @@ def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
 
 def _released(score: FloatArray, release: Release) -> FloatArray:
     """Invert `step_score`: return the release with this score, -inf below the least score."""
-    q, sigma = release.q, release.sigma
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = score if q == 1 else np.log(np.maximum(np.expm1(score) + q, 0.0)) - log(q)
-    return sigma**2 * ratio + 0.5
+    ratio = score
+    if release.q < 1:
+        with np.errstate(divide="ignore"):
+            ratio = np.log(np.maximum(np.expm1(score) + release.q, 0.0)) - log(release.q)
+    return release.sigma**2 * ratio + 0.5

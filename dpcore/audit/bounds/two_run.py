@@ -8,7 +8,6 @@ Source: Nasr et al. 2023, Tight auditing of differentially private machine learn
 2302.07956; Kairouz, Oh and Viswanath 2015, arXiv 1311.0776, Theorem 2.1.
 """
 
-import math
 from dataclasses import replace
 from math import inf, log
 from typing import NamedTuple
@@ -18,10 +17,21 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
-from dpcore.audit.bounds.roc import roc_of
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    constant,
+    least,
+    nothing,
+    numbers,
+    trouble,
+    trouble_of_scores,
+    two_samples,
+)
+from dpcore.audit.bounds.roc import beyond, roc_of
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.report.numbers import nearest
 
 
 class Rates(NamedTuple):
@@ -52,9 +62,11 @@ def rates_at(
     """Bound both rates of a threshold chosen in advance; together they fail with probability
     `error` at most.
     """
-    right, wrong = np.count_nonzero(scores_in > threshold), np.count_nonzero(scores_out > threshold)
-    above = float(rate_above(right, scores_in.size, error / 2))
-    return Rates(threshold, above, float(rate_below(wrong, scores_out.size, error / 2)))
+    right = np.count_nonzero(scores_in > threshold)
+    wrong = np.count_nonzero(scores_out > threshold)
+    true = float(rate_above(right, scores_in.size, error / 2))
+    false = float(rate_below(wrong, scores_out.size, error / 2))
+    return Rates(threshold, true, false)
 
 
 def best_threshold(
@@ -65,10 +77,8 @@ def best_threshold(
     """
     values = np.unique(np.concatenate([scores_in, scores_out]))
     thresholds = (values[1:] + values[:-1]) / 2
-    right = scores_in.size - np.searchsorted(np.sort(scores_in), thresholds, side="right")
-    wrong = scores_out.size - np.searchsorted(np.sort(scores_out), thresholds, side="right")
-    true = rate_above(right, scores_in.size, error / 2)
-    false = rate_below(wrong, scores_out.size, error / 2)
+    true = rate_above(beyond(scores_in, thresholds), scores_in.size, error / 2)
+    false = rate_below(beyond(scores_out, thresholds), scores_out.size, error / 2)
     with np.errstate(divide="ignore", invalid="ignore"):  # of rates that show nothing
         worth = np.maximum((true - delta) / false, (1 - false - delta) / (1 - true))
     return float(thresholds[int(np.argmax(worth))])
@@ -98,10 +108,10 @@ def audit_two_run(
     """
     check.in_range(0, 1, ends="()", confidence=confidence)
     check.in_range(0, 1, delta=delta)
-    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+    inside, outside = two_samples(scores_in, scores_out)
     rates = counted_rates(inside, outside, delta, threshold, confidence)
     if isinstance(rates, str):
-        return Finding(confidence=confidence, shows=rates)
+        return nothing(rates, confidence)
     epsilon = rates.epsilon(delta)
     return Finding(
         confidence=confidence,
@@ -110,7 +120,7 @@ def audit_two_run(
         shows=(
             f"At least {nearest(100 * rates.true_positives, 3)} % of scores with the canary, and at"
             f" most {nearest(100 * rates.false_positives, 3)} % of those without, exceed"
-            f" {nearest(rates.threshold)}: epsilon is at least {outward(epsilon, math.floor)}."
+            f" {nearest(rates.threshold)}: epsilon is at least {least(epsilon)}."
         ),
         figures={"rates": rates},
     )
@@ -127,21 +137,19 @@ def counted_rates(
 
     Without a given threshold, the scores at even places choose one and the others are counted.
     """
-    choosing, counted = (inside, outside), (inside, outside)
-    if threshold is None:
-        choosing, counted = (inside[::2], outside[::2]), (inside[1::2], outside[1::2])
-    note = (
-        trouble(scores_with_the_canary=inside, scores_without_it=outside)
-        or constant("scores", inside, outside)
-        or constant("scores that choose a threshold", *choosing)
-        or _too_few(counted[0].size, counted[1].size, confidence)
-    )
-    if note:
-        return note
     error = 1 - confidence
-    if threshold is None:
-        threshold = best_threshold(*choosing, delta, error)
-    return rates_at(*counted, threshold, error)
+    note = trouble_of_scores(inside, outside)
+    if threshold is None and not note:
+        choosing = (inside[::2], outside[::2])
+        inside = inside[1::2]
+        outside = outside[1::2]
+        note = constant("scores that choose a threshold", *choosing)
+        if not note:
+            threshold = best_threshold(*choosing, delta, error)
+    note = note or _too_few(inside.size, outside.size, confidence)
+    if note or threshold is None:
+        return note
+    return rates_at(inside, outside, threshold, error)
 
 
 def _too_few(inside: int, outside: int, confidence: float) -> str:
@@ -173,25 +181,25 @@ def audit_losses(
     >>> audit_losses(members, others, 1e-5).epsilon > 0.3
     True
     """
-    inside, outside = -numbers("members", members), -numbers("others", others)
-    if note := trouble(losses_of_members=inside, losses_of_others=outside) or constant(
-        "losses", inside, outside
-    ):
-        return Finding(confidence=confidence, shows=note)
+    inside = -numbers("members", members)
+    outside = -numbers("others", others)
+    note = trouble(losses_of_members=inside, losses_of_others=outside)
+    note = note or constant("losses", inside, outside)
+    if note:
+        return nothing(note, confidence)
     counted = audit_two_run(inside, outside, delta, independent=False, confidence=confidence)
     roc = roc_of(inside, outside, confidence=confidence)
-    figures, shows = {**counted.figures, "roc": roc}, counted.shows
-    for power in roc.told:
-        name = f"tpr_at_{power.rate:g}_fpr"
-        figures |= {name: power.seen, f"{name}_above": power.above, f"{name}_below": power.below}
+    figures = {**counted.figures, "roc": roc}
+    shares = []
+    for rate, seen, above, below in roc.powers:
+        name = f"tpr_at_{rate:g}_fpr"
+        figures |= {name: seen, f"{name}_above": above, f"{name}_below": below}
+        members = nearest(100 * seen, 3)
+        shares.append(f"{members} % of members at {nearest(100 * rate, 3)} % false positives")
+    shows = counted.shows
     if counted.epsilon is not None:
-        shares = " and ".join(
-            f"{nearest(100 * each.seen, 3)} % of members at {nearest(100 * each.rate, 3)} % false"
-            " positives"
-            for each in roc.told
-        )
         shows = (
-            f"A threshold on the loss finds {shares}. If examples were independent, epsilon would"
-            f" be at least {outward(counted.epsilon, math.floor)} (an estimate)."
+            f"A threshold on the loss finds {' and '.join(shares)}. If examples were independent,"
+            f" epsilon would be at least {least(counted.epsilon)} (an estimate)."
         )
     return replace(counted, evidence=Evidence.ESTIMATE, shows=shows, figures=figures)

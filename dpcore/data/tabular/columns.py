@@ -26,9 +26,12 @@ class Number:
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
         """Return features (n, 1) in [-1, 1]; NaN for anything but a finite number."""
-        numbers = np.array([_number(value) for value in values])
-        low, high = (np.log1p(self.low), np.log1p(self.high)) if self.log else (self.low, self.high)
+        numbers = _numbers(values)
+        low = self.low
+        high = self.high
         if self.log:
+            low = np.log1p(low)
+            high = np.log1p(high)
             numbers = np.log1p(np.maximum(numbers, 0.0))
         numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         return np.clip((2 * numbers - low - high) / (high - low), -1.0, 1.0)[:, None]
@@ -72,7 +75,7 @@ class Ranges:
         >>> Ranges("age", (26, 33)).names
         ('age below 26', 'age from 26', 'age from 33')
         """
-        later = (f"{self.name} from {start:g}" for start in self.starts)
+        later = [f"{self.name} from {start:g}" for start in self.starts]
         return (f"{self.name} below {self.starts[0]:g}", *later)
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
@@ -81,7 +84,7 @@ class Ranges:
         >>> Ranges("age", (26, 33)).features(["17", "26", "?"]).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
         """
-        numbers = np.array([_number(value) for value in values])
+        numbers = _numbers(values)
         place = np.where(np.isnan(numbers), -1, np.searchsorted(self.starts, numbers, side="right"))
         return (place[:, None] == np.arange(len(self.starts) + 1)[None, :]).astype(np.float64)
 
@@ -93,12 +96,16 @@ def features_of(
     columns: Sequence[Column], values: Sequence[Sequence[object] | NDArray]
 ) -> FloatArray:
     """Return the features (n, d) of a table given column by column."""
-    return np.hstack([column.features(each) for column, each in zip(columns, values, strict=True)])
+    pairs = zip(columns, values, strict=True)
+    return np.hstack([column.features(given) for column, given in pairs])
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
     """Return a name for each feature of a table."""
-    return tuple(name for column in columns for name in column.names)
+    names = []
+    for column in columns:
+        names += column.names
+    return tuple(names)
 
 
 def unit_rows(features: FloatArray, bound: float) -> FloatArray:
@@ -114,6 +121,10 @@ def unit_rows(features: FloatArray, bound: float) -> FloatArray:
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         # So that rounding takes no row beyond 1.
         return rows / np.where(norms > 1, norms * (1 + 1e-15), 1.0)
+
+
+def _numbers(values: Sequence[Any] | NDArray) -> FloatArray:
+    return np.array([_number(value) for value in values])
 
 
 def _number(value: Any) -> float:

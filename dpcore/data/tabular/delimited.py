@@ -29,32 +29,42 @@ class Original:
     fields: tuple[str, ...]  # of each line, in order; the last one is the class
     columns: tuple[Column, ...]  # those used as features, named as fields
     words: tuple[tuple[str, int], ...]  # words of the last field, each with its class
-    separator: str = ","
-    header: bool = False
-    otherwise: int | None = None  # the class of any other word; None: there is none
-    chosen: Callable[[Lines], Lines] = list  # selects the lines to keep
-    # The table's number at openml.org, whose columns are named as the fields.
-    openml: int | None = None
+    separator: str
+    header: bool
+    otherwise: int | None  # the class of any other word; None: there is none
+    chosen: Callable[[Lines], Lines]  # selects the lines to keep
+    # The table's number at openml.org, whose columns are named as the fields; None: it has none.
+    openml: int | None
 
     def table(self) -> Table:
         """Return the catalogue's entry."""
         names = names_of(self.columns)
-        given = (self.name, self.title, self.classes, len(names), self.bound, self.origin)
-        return Table(*given, self.read, names, self.absent)
+        return Table(
+            self.name,
+            self.title,
+            self.classes,
+            len(names),
+            self.bound,
+            self.origin,
+            self.read,
+            names,
+            self.absent,
+        )
 
     def absent(self) -> str:
         """Say in a sentence why it cannot be read; nothing if it can."""
-        missing = [each for each in self.files if find(folder_of_tables(), each) is None]
-        if not missing:
-            return ""
         fetch = ""
         if self.openml:
             fetch = f"'python -m dpcore data download --dataset {self.name}' or "
-        return f"Expected {missing[0]} in {folder_of_tables()}; {fetch}{IMPORT} brings it."
+        for name in self.files:
+            if find(folder_of_tables(), name) is None:
+                return f"Expected {name} in {folder_of_tables()}; {fetch}{IMPORT} brings it."
+        return ""
 
     def read(self) -> Rows:
         """Read the table from the data root."""
-        if why := self.absent():
+        why = self.absent()
+        if why:
             raise ValueError(why)
         return self.rows(folder_of_tables())
 
@@ -62,7 +72,9 @@ class Original:
         """Read the table from a folder of its files; ValueError, as a sentence, if one is missing
         or wrong.
         """
-        lines = [line for name in self.files for line in self._lines(folder, name)]
+        lines = []
+        for name in self.files:
+            lines += self._lines(folder, name)
         values = self._values(self.chosen(lines))
         taken = [values[self.fields.index(column.name)] for column in self.columns]
         return Rows(features_of(self.columns, taken), self._labels(values[-1]))
@@ -80,16 +92,17 @@ class Original:
     def _values(self, lines: Lines) -> list[Sequence[str]]:
         """Return the fields, column by column."""
         read = csv.reader(lines, delimiter=self.separator, skipinitialspace=True)
+        rows = []
         try:
-            rows = [[field.strip() for field in row] for row in read]
+            for place, row in enumerate(read, 1):
+                if len(row) != len(self.fields):
+                    raise ValueError(
+                        f"Expected {len(self.fields)} fields in each row of {self.files[0]}; row"
+                        f" {place} has {len(row)}."
+                    )
+                rows.append([field.strip() for field in row])
         except csv.Error as error:
             raise ValueError(f"Expected {self.files[0]} to be delimited text; {error}.") from error
-        for place, row in enumerate(rows, 1):
-            if len(row) != len(self.fields):
-                raise ValueError(
-                    f"Expected {len(self.fields)} fields in each row of {self.files[0]}; row"
-                    f" {place} has {len(row)}."
-                )
         if not rows:
             raise ValueError(f"Expected rows in {self.files[0]}; there are none.")
         return list(zip(*rows, strict=True))
@@ -98,11 +111,11 @@ class Original:
         words = dict(self.words)
         # Adult's test file and KDDCup99 end words with a point.
         bare = [value.rstrip(".") for value in values]
-        unknown = sorted({value for value in bare if value not in words})
+        unknown = set(bare) - words.keys()
         if unknown and self.otherwise is None:
             raise ValueError(
                 f"Expected the last field of {self.files[0]} to be one of {list(words)}, not"
-                f" {unknown[0]!r}."
+                f" {min(unknown)!r}."
             )
         return np.array([words.get(value, self.otherwise) for value in bare], dtype=np.int64)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dpcore import check
 from dpcore.data.tabular.columns import unit_rows
-from dpcore.privacy.mechanism import FloatArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 
 MIN_ROWS = 2  # to learn from: a formula of input perturbation divides by n - 1
 
@@ -43,7 +43,7 @@ class Problem:
                     "Expected rows of norm at most 1; a longer one would be worth more than is"
                     " charged."
                 )
-        if not (np.isin(self.labels, (-1, 1)).all() and np.isin(self.test_labels, (-1, 1)).all()):
+        if not np.isin(np.concatenate([self.labels, self.test_labels]), (-1, 1)).all():
             raise ValueError("Expected labels of -1 and +1.")
         if len(np.unique(self.labels)) < 2:
             raise ValueError(
@@ -75,8 +75,8 @@ class Rows:
     """Rows of a table: features in [-1, 1], and the number of each row's class."""
 
     features: FloatArray  # (n, d)
-    labels: NDArray[np.int64]  # (n,)
-    tests: NDArray[np.int64] | None = None  # positions of the test part, if the table has its own
+    labels: IntArray  # (n,)
+    tests: IntArray | None = None  # positions of the test part, if the table has its own
 
 
 @dataclass(frozen=True)
@@ -124,14 +124,15 @@ class Table:
         """
         self.pair(classes)  # what is wrong with these is said before anything is read
         rows = self.read()
-        units, labels = unit_rows(rows.features, self.bound), self.signs(rows.labels, classes)
-        learnt, tested = (part[labels[part] != 0] for part in parts_of(len(labels), rows.tests))
+        units = unit_rows(rows.features, self.bound)
+        labels = self.signs(rows.labels, classes)
+        learnt, tested = parts_of(len(labels), rows.tests)
+        learnt = learnt[labels[learnt] != 0]
+        tested = tested[labels[tested] != 0]
         return Problem(units[learnt], labels[learnt], units[tested], labels[tested])
 
 
-def parts_of(
-    count: int, tests: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def parts_of(count: int, tests: IntArray | None = None) -> tuple[IntArray, IntArray]:
     """Return the positions of training and of test rows, which depend on the number of rows alone.
 
     >>> [part.tolist() for part in parts_of(6)]
@@ -139,11 +140,12 @@ def parts_of(
     """
     if tests is not None:
         return np.setdiff1d(np.arange(count), tests), tests
-    order, held = shuffled(count), count // TEST_SHARE
+    order = shuffled(count)
+    held = count // TEST_SHARE
     return order[held:], order[:held]
 
 
-def shuffled(count: int) -> NDArray[np.int64]:
+def shuffled(count: int) -> IntArray:
     """Return so many positions in an order that is always the same."""
     # NumPy never changes what this generator returns.
     return np.random.RandomState(0).permutation(count)

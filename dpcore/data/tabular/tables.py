@@ -36,20 +36,32 @@ def _column(name: str, *facts: Any) -> Column:
     return Number(name, low, high, bool(log))
 
 
+def _columns(name: str) -> tuple[Column, ...]:
+    return tuple(_column(*each) for each in FACTS[name]["columns"])
+
+
 def _original(name: str, chosen: Callable[[Lines], Lines] = list) -> Original:
     facts = FACTS[name]
-    columns = tuple(_column(*each) for each in facts["columns"])
-    named = [*(each.name for each in columns), facts.get("label")]
-    kept = ("title", "bound", "origin", "separator", "header", "otherwise", "openml")
+    columns = _columns(name)
+    if "fields" in facts:
+        fields = facts["fields"].split()
+    else:
+        fields = [*(each.name for each in columns), facts["label"]]
     return Original(
         name=name,
+        title=facts["title"],
         classes=tuple(facts["classes"]),
+        bound=facts["bound"],
+        origin=facts["origin"],
         files=tuple(facts["files"]),
-        fields=tuple(facts["fields"].split() if "fields" in facts else named),
+        fields=tuple(fields),
         columns=columns,
         words=tuple(facts["words"].items()),
+        separator=facts.get("separator", ","),
+        header=facts.get("header", False),
+        otherwise=facts.get("otherwise"),
         chosen=chosen,
-        **{each: facts[each] for each in kept if each in facts},
+        openml=facts.get("openml"),
     )
 
 
@@ -62,36 +74,41 @@ def at_fixed_places(lines: Lines) -> Lines:
     """Select rows at fixed random positions, which depend on no value."""
     if len(lines) <= KDD_ROWS:
         return lines
-    return [lines[place] for place in shuffled(len(lines))[:KDD_ROWS]]
+    return _some(lines, KDD_ROWS)
+
+
+def _some(lines: Lines, count: int) -> Lines:
+    return [lines[place] for place in shuffled(len(lines))[:count]]
 
 
 def balanced(lines: Lines) -> Lines:
     """Select all frauds, and as many others at fixed random positions: 984 rows, as the paper."""
-    words = [line.rpartition(",")[2].strip().strip('"') for line in lines]
-    frauds = [line for line, word in zip(lines, words, strict=True) if word == FRAUD]
-    others = [line for line, word in zip(lines, words, strict=True) if word != FRAUD]
-    places = shuffled(len(others))[: len(frauds)]
-    return [*frauds, *(others[place] for place in places)]
+    frauds = []
+    others = []
+    for line in lines:
+        word = line.rpartition(",")[2].strip().strip('"')
+        (frauds if word == FRAUD else others).append(line)
+    return frauds + _some(others, len(frauds))
 
 
 def _scikit_table(name: str, columns: tuple[Column, ...]) -> Table:
-    facts = FACTS[name]
-
     def read() -> Rows:
         from sklearn import datasets  # here, not above: costs a second
 
         values, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
         return Rows(features_of(columns, list(values.T)), labels.astype(np.int64))
 
-    given = (
+    facts = FACTS[name]
+    return Table(
         name,
         facts["title"],
         tuple(facts["classes"]),
         len(columns),
         facts["bound"],
         facts["origin"],
+        read,
+        names_of(columns),
     )
-    return Table(*given, read, names_of(columns))
 
 
 def _image_table(dataset: Dataset) -> Table:
@@ -107,30 +124,31 @@ def _image_table(dataset: Dataset) -> Table:
     return Table(dataset.name, dataset.title, dataset.classes, pixels, bound, dataset.origin, read)
 
 
-NUCLEI = tuple(
-    Number(f"{kind} {name}", low, low + NUCLEI_SHARE * (high - low))
-    for place, kind in enumerate(("mean", "error of", "worst"))
-    for name, *ranges in FACTS["breast_cancer"]["nuclei"]
-    for low, high in [ranges[place]]
-)
+def _nuclei() -> tuple[Column, ...]:
+    """Return the columns of the table of cell nuclei."""
+    columns = []
+    for place, kind in enumerate(("mean", "error of", "worst")):
+        for name, *ranges in FACTS["breast_cancer"]["nuclei"]:
+            low, high = ranges[place]
+            columns.append(Number(f"{kind} {name}", low, low + NUCLEI_SHARE * (high - low)))
+    return tuple(columns)
+
+
 ADULT = _original("adult", complete)
-READ = (
-    ADULT,
-    _original("bank"),
-    _original("kddcup99", at_fixed_places),
-    _original("credit_card", balanced),
-)
-ORIGINALS = {each.name: each for each in READ}  # read from files that the user provides
+ORIGINALS = {  # read from files that the user provides
+    "adult": ADULT,
+    "bank": _original("bank"),
+    "kddcup99": _original("kddcup99", at_fixed_places),
+    "credit_card": _original("credit_card", balanced),
+}
 BUNDLED = (
-    _scikit_table("breast_cancer", NUCLEI),
-    *(
-        _scikit_table(name, tuple(_column(*each) for each in FACTS[name]["columns"]))
-        for name in ("iris", "wine")
-    ),
+    _scikit_table("breast_cancer", _nuclei()),
+    _scikit_table("iris", _columns("iris")),
+    _scikit_table("wine", _columns("wine")),
     _scikit_table("digits", tuple(Number(f"pixel {place}", 0.0, 16.0) for place in range(64))),
     _image_table(MNIST),
     _image_table(FASHION_MNIST),
 )
-TABLES = {
-    each.name: each for each in (*BUNDLED, *(original.table() for original in ORIGINALS.values()))
-}
+TABLES = {each.name: each for each in BUNDLED}
+for _name, _table in ORIGINALS.items():
+    TABLES[_name] = _table.table()

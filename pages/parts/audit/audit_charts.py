@@ -23,7 +23,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, outward, p_text, percent, plain, raised, short
-from pages.parts.audit.results import SENTENCES, WORDS, AuditResults, is_estimate
+from pages.parts.audit.results import SENTENCES, WORDS, AuditResults, bound_of, is_estimate
 from pages.parts.results import cache
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import SMALL, chart_size
@@ -145,10 +145,10 @@ def _certified(found: AuditResults) -> Stretch | None:
 
 def _reached(found: AuditResults) -> list[Reached]:
     """The bounds that the tests of one run have reached with their canaries."""
-    canaries = found.prepared.canaries if found.prepared else 0
-    if not canaries:
-        return []
     reached = []
+    if found.prepared is None or not found.prepared.canaries:
+        return reached
+    canaries = found.prepared.canaries
     for name in ("one_run", "one_run_curve"):
         test = found.finding(name)
         if test and test.epsilon is not None:
@@ -188,7 +188,7 @@ def number_line(found: AuditResults) -> None:
         st.info(WORDS["nothing_claimed"])
         return
     smallest = SMALLEST_SHOWN * certified.high
-    measured = [_mark(found, each) for each in found.shown if _value(each) >= smallest]
+    measured = [_mark(found, each) for each in found.shown if bound_of(each) >= smallest]
     beyond = exceeding(found, certified.high)
     accountants = accountant_marks(found, certified)
     band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
@@ -210,14 +210,9 @@ def number_line(found: AuditResults) -> None:
     st.caption(" ".join(sentences))
 
 
-def _value(test: Measured) -> float:
-    """The bound or estimate of epsilon; 0 without one."""
-    return math.inf if test.unbounded else test.epsilon or 0.0
-
-
 def _mark(found: AuditResults, test: Measured) -> Mark:
     """The bound of a test, with its p-value if it fails."""
-    value = _value(test)
+    value = bound_of(test)
     if is_estimate(test) and not test.unbounded:
         number = f"≈ {short(value)}"
     else:
@@ -235,7 +230,7 @@ def exceeding(found: AuditResults, value: float) -> Measured | None:
     """The failed test with the largest bound of epsilon, if that is above a value."""
     for test in found.shown:
         bounds = test.audit in found.failed and not is_estimate(test)
-        if bounds and (test.unbounded or _value(test) > value):
+        if bounds and (test.unbounded or bound_of(test) > value):
             return test
     return None
 

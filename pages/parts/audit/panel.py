@@ -90,7 +90,9 @@ def asked_of(fields: Fields, runs: Mapping[str, Run]) -> Asked:
     config = _chosen_here(fields) if chosen == OWN_SETTINGS else runs[chosen].config
     confidence = fields.number(CONFIDENCE)
     canaries = int(fields.number(CANARY_COUNT))
-    draws = TORCH_DRAWS if fields.choice(BESIDE) == "yes" else 0
+    draws = 0
+    if fields.choice(BESIDE) == "yes":
+        draws = TORCH_DRAWS
     if isinstance(config, str):
         return Asked(None, config)
     try:
@@ -152,6 +154,7 @@ def invite() -> None:
 
 def draw(store: Store, found: AuditResults) -> None:
     """Draw an audit as far as it is."""
+    assert found.run, "the example, which has no run, is drawn by `invite`"
     with st.container(key="answer"):
         st.html(f"<h2 class=part>{escape(found.request.title)}</h2>")
         until = "It had no findings yet."
@@ -192,11 +195,12 @@ def _outcome(found: AuditResults) -> None:
         return
     unaccounted = found.prepared.unaccounted if found.prepared else ""
     failed = [each.title for each in found.measured if each.audit in found.failed]
-    result = results.FAILS if failed else results.PASSES
-    head = f"{sign(result, 'audit')} {escape(_verdict(failed, charged=not unaccounted))}"
+    result = results.FAILS
     sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
     if not failed:
+        result = results.PASSES
         sure = f"{sure} {WORDS['no_proof']}"
+    head = f"{sign(result, 'audit')} {escape(_verdict(failed, charged=not unaccounted))}"
     st.html(f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(sure)}</p>')
     results.lights(found)
     if unaccounted:
@@ -207,10 +211,10 @@ def _outcome(found: AuditResults) -> None:
 
 def _verdict(failed: Sequence[str], *, charged: bool) -> str:
     """The verdict in a line; a trainer that is charged nothing claims nothing to refute."""
-    names = ", ".join(failed)
-    if charged:
-        return f"Claim refuted by {names}" if failed else "No test refutes the claim"
-    return f"Fault found by {names}" if failed else "No test found a fault"
+    if not failed:
+        return "No test refutes the claim" if charged else "No test found a fault"
+    found = "Claim refuted" if charged else "Fault found"
+    return f"{found} by {', '.join(failed)}"
 
 
 def _measured(found: AuditResults) -> str:
@@ -224,7 +228,9 @@ def _measured(found: AuditResults) -> str:
     if prepared.canaries:
         canaries = f"{prepared.canaries:,} canaries ({prepared.inside:,} in the data)"
     config = found.request.config
-    noise = f"sigma {nearest(config.sigma)}" if config.private else "no privacy"
+    noise = "no privacy"
+    if config.private:
+        noise = f"sigma {nearest(config.sigma)}"
     return (
         f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples with {canaries},"
         f" {noise}."

@@ -105,7 +105,9 @@ class AuditResults:
     @cached_property
     def seconds(self) -> float | None:
         finished = last_of(self.events, Finished)
-        return finished.seconds if finished else None
+        if finished is None:
+            return None
+        return finished.seconds
 
     @property
     def watched(self) -> Watched | None:
@@ -124,11 +126,17 @@ class AuditResults:
 
     def finding(self, audit: str) -> Measured | None:
         """The finding of a test, if it has reported."""
-        return next((each for each in self.measured if each.audit == audit), None)
+        for each in self.measured:
+            if each.audit == audit:
+                return each
+        return None
 
     def trace(self, audit: str) -> Traced | None:
         """The ROC curve of a test, if there is one."""
-        return next((each for each in self.traced if each.audit == audit), None)
+        for each in self.traced:
+            if each.audit == audit:
+                return each
+        return None
 
     @property
     def claim(self) -> Mechanism | None:
@@ -138,8 +146,10 @@ class AuditResults:
         claimed = self.prepared.claimed
         before = Mechanism(tuple(Release(q, sigma, count) for q, sigma, count in claimed))
         releases = self.finding("releases")
-        charged = dict(releases.figures).get("charged") if releases else None
-        if charged is None or charged == before.steps:
+        if releases is None:
+            return before
+        charged = dict(releases.figures).get("charged", before.steps)
+        if charged == before.steps:
             return before
         after = self.request.by.claims(self.request.trained, int(charged))
         if after is None or after.steps != charged:
@@ -149,12 +159,15 @@ class AuditResults:
     @property
     def shown(self) -> list[Measured]:
         """The findings with a lower bound of epsilon above 0, the largest first."""
-        some = [test for test in self.measured if test.unbounded or test.epsilon]
-        return sorted(some, key=_largest_first)
+        some = [test for test in self.measured if bound_of(test) > 0]
+        return sorted(some, key=bound_of, reverse=True)
 
 
-def _largest_first(test: Measured) -> float:
-    return -math.inf if test.unbounded else -(test.epsilon or 0.0)
+def bound_of(test: Measured) -> float:
+    """The bound or estimate of epsilon; 0 without one."""
+    if test.unbounded:
+        return math.inf
+    return test.epsilon or 0.0
 
 
 @lru_cache(maxsize=1)
@@ -208,15 +221,17 @@ def _result_of(found: AuditResults, name: str) -> str:
     """
     test = found.finding(name)
     if test is None:
-        return WAITING if found.run and found.run.active else NOT_RUN
+        waits = found.run and found.run.active
+        return WAITING if waits else NOT_RUN
     if test.p_value is None:
         return UNTOLD
-    if found.judged:
-        return FAILS if test.audit in found.failed else PASSES
     error = 1 - found.request.confidence
-    if test.p_value > error:
+    surely_fails = not found.judged and len(TESTS) * test.p_value <= error
+    if surely_fails or test.audit in found.failed:
+        return FAILS
+    if found.judged or test.p_value > error:
         return PASSES
-    return FAILS if len(TESTS) * test.p_value <= error else UNDECIDED
+    return UNDECIDED
 
 
 def _epsilon_text(test: Measured) -> str:
@@ -241,7 +256,9 @@ def _row(found: AuditResults, name: str) -> list[str]:
         epsilon_text = _epsilon_text(test)
         if p_value is None:
             p_value = test.p_value
-    p_value_text = "–" if p_value is None else p_text(p_value)
+    p_value_text = "–"
+    if p_value is not None:
+        p_value_text = p_text(p_value)
     return [
         f"{escape(words['title'])}<small>{escape(shows)}</small>",
         f"<span class=kept>{sign(result, 'audit')} {result}</span>",
@@ -275,7 +292,9 @@ def generators(found: AuditResults) -> None:
     """Draw the reach of the trainer's normal numbers and of torch's, if the request counts them."""
     rows = []
     own = found.finding("generator")
-    figures = dict(own.figures) if own else {}
+    figures = {}
+    if own:
+        figures = dict(own.figures)
     if "largest" in figures:
         draws = int(figures["draws"])
         rows.append(_generator_row("the trainer's noise", draws, figures["largest"]))

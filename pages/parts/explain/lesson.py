@@ -4,7 +4,7 @@ A lesson is written in a file of its own, without Python; docs/adding.md says ho
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -203,8 +203,8 @@ class Lesson:
     answers: tuple[Mapping[str, Any], ...]
     recipes: tuple[Mapping[str, Any], ...]  # of the runs that one click queues
     ratios: Mapping[str, tuple[str, str]]  # a name -> numerator and denominator: "scene.number"
-    # The lesson's own: a value, or a function of the scenes that computes it.
-    numbers: Mapping[str, Any]
+    # Computes numbers that only this lesson has, from its scenes.
+    numbers: Callable[[SimpleNamespace], Mapping[str, Any]] | None
 
     @property
     def length(self) -> int:
@@ -229,8 +229,8 @@ class Lesson:
     def is_right(self, answer: Mapping[str, Any]) -> bool:
         """True if the numbers meet all conditions of an answer."""
         for name, right in answer["right"].items():
-            low, high = right if isinstance(right, list) else (right, right)
-            if not low <= self.number(name) <= high:
+            ends = right if isinstance(right, list) else [right]
+            if not ends[0] <= self.number(name) <= ends[-1]:
                 return False
         return True
 
@@ -239,8 +239,12 @@ class Lesson:
         if name in self.ratios:
             over, under = self.ratios[name]
             return attrgetter(over)(self.scenes) / attrgetter(under)(self.scenes)
-        number = self.numbers[name]
-        return number(self.scenes) if callable(number) else number
+        return self.own[name]
+
+    @cached_property
+    def own(self) -> Mapping[str, Any]:
+        """The numbers that only this lesson has, computed once."""
+        return self.numbers(self.scenes) if self.numbers else {}
 
     def fill(self, text: str, scene: Scene) -> str:
         """A text with its names in braces filled in.
@@ -261,11 +265,15 @@ class _Names:
         return getattr(self.lesson.scenes, name, None) or self.lesson.number(name)
 
 
-def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
+def read(
+    file: Path, numbers: Callable[[SimpleNamespace], Mapping[str, Any]] | None = None
+) -> Lesson:
     """The lesson in a file; `every_answer` ends the reason of each answer."""
     found = words_in(file)
     scenes = {name: _scene(settings) for name, settings in found["scenes"].items()}
-    shared = f" {found['every_answer']}" if "every_answer" in found else ""
+    shared = ""
+    if "every_answer" in found:
+        shared = f" {found['every_answer']}"
     return Lesson(
         name=file.stem,
         title=found["title"],

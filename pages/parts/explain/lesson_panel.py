@@ -69,10 +69,12 @@ def offer_runs(place: Any, store: Store | None) -> None:
     runs = lesson.runs(step) if lesson else ()
     if not runs:
         return
+    label = f"Train all {len(runs)}"
     seconds = expected_seconds(store, *runs)
-    took = "" if seconds is None else f" · {duration(seconds)}"
+    if seconds is not None:
+        label += f" · {duration(seconds)}"
     place.button(
-        f"Train all {len(runs)}{took}",
+        label,
         key="lesson_runs",
         icon=":material/play_arrow:",
         disabled=store is None,

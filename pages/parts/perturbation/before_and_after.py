@@ -34,16 +34,22 @@ class Public(NamedTuple):
 
 def before_and_after(request: Request, task: Task) -> None:
     """Draw the section: one row as a picture at every epsilon, and, folded, its numbers."""
-    extremes = dict.fromkeys((max(request.epsilons), min(request.epsilons)))
-    noises = [f"{nearest(INPUT.noise(task, each), 3)} at epsilon {each:g}" for each in extremes]
-    sizes = " and ".join(noises)
+    high = max(request.epsilons)
+    low = min(request.epsilons)
+    sizes = _noise_at(task, high)
+    if low < high:
+        sizes += f" and {_noise_at(task, low)}"
     square = "pixel" if request.dataset in IMAGES else "feature"
     public = public_rows(request.dataset, request.classes)
     st.html("<h2 class=part>What input perturbation does to one row</h2>")
     st.html(pictures(request, task, public))
     st.caption(TEXTS["one_row"].format(square=square, sizes=sizes))
-    if request.dataset not in IMAGES:
+    if square == "feature":
         st.expander("The row in numbers").html(row_table(request, task, public))
+
+
+def _noise_at(task: Task, epsilon: float) -> str:
+    return f"{nearest(INPUT.noise(task, epsilon), 3)} at epsilon {epsilon:g}"
 
 
 def noisy(task: Task, epsilon: float, public: Public) -> tuple[FloatArray, FloatArray]:
@@ -80,22 +86,21 @@ def _classes_of(signs: FloatArray, pair: tuple[str, str]) -> tuple[str, ...]:
 
 def pictures(request: Request, task: Task, public: Public) -> str:
     """Return an HTML table: a column for each epsilon, rows for the noisy row and its uses."""
-    epsilons = sorted(request.epsilons, reverse=True)
-    names = (
-        "with noise",
-        "clipped to its range",
-        "nearest public row",
-        "chance of a flipped label",
-    )
-    columns = [_pictures_at(epsilon, task, public) for epsilon in epsilons]
-    before = _image(public.features[0], f"The row before: {public.classes[0]}", public.classes[0])
-    rows = []
-    for place, name in enumerate(names):
-        spanning = "" if place else f"<td rowspan={len(names)}>{before}</td>"
-        cells = "".join(f"<td>{column[place]}</td>" for column in columns)
-        rows.append(f"<tr><th scope=row>{name}</th>{spanning}{cells}</tr>")
-    heads = "".join(f"<th scope=col>ε = {epsilon:g}</th>" for epsilon in epsilons)
-    head = f"<td></td><th scope=col>before</th>{heads}"
+    first = public.classes[0]
+    before = _image(public.features[0], f"The row before: {first}", first)
+    head = "<td></td><th scope=col>before</th>"
+    noisy_row = f"<th scope=row>with noise</th><td rowspan=4>{before}</td>"
+    clipped = "<th scope=row>clipped to its range</th>"
+    nearest_row = "<th scope=row>nearest public row</th>"
+    flips = "<th scope=row>chance of a flipped label</th>"
+    for epsilon in sorted(request.epsilons, reverse=True):
+        head += f"<th scope=col>ε = {epsilon:g}</th>"
+        after, within, match, chance = _pictures_at(epsilon, task, public)
+        noisy_row += f"<td>{after}</td>"
+        clipped += f"<td>{within}</td>"
+        nearest_row += f"<td>{match}</td>"
+        flips += f"<td>{chance}</td>"
+    rows = [f"<tr>{row}</tr>" for row in (noisy_row, clipped, nearest_row, flips)]
     return framed("A row before and after", "pictures", head, rows)
 
 
@@ -106,7 +111,9 @@ def _pictures_at(epsilon: float, task: Task, public: Public) -> tuple[str, str, 
     most = f"±{short(float(np.abs(values).max()))}"
     distances = ((public.rows - after) ** 2).sum(axis=1)  # (m,)
     closest = int(np.argmin(distances))
-    hit = public.classes[closest] if closest else "found again"
+    hit = "found again"
+    if closest > 0:
+        hit = public.classes[closest]
     return (
         _image(values, f"Noisy row {at}: values within {most}", most, stretched=True),
         _image(values, f"Noisy row clipped to its range {at}", ""),
@@ -132,8 +139,11 @@ def row_table(request: Request, task: Task, public: Public) -> str:
 
 def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = False) -> str:
     """Return an image of values in [-1, 1], or scaled to their own range: a square for each."""
-    low = float(values.min()) if stretched else -1.0
-    high = float(values.max()) if stretched else 1.0
+    low = -1.0
+    high = 1.0
+    if stretched:
+        low = float(values.min())
+        high = float(values.max())
     side = math.ceil(math.sqrt(values.size))
     height = math.ceil(values.size / side)
     brightness = np.clip((values - low) / max(high - low, 1e-12), 0, 1)

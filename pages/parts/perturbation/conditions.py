@@ -41,11 +41,12 @@ def chosen_place() -> dict[str, Any] | None:
     place = PLACES.get(PLACE.value)
     if place is None:
         PLACE.set("")
-    say_unknown(PLACE.name, strange, [*PLACES], [place["id"]] if place else [])
+    chosen = PLACE.value  # "" for none
+    say_unknown(PLACE.name, strange, [*PLACES], [chosen] if chosen else [])
     names = [f"{each['title']} ({each['method']})" for each in PLACES.values()]
     data = {
         "label": f"Where noise can go: {', '.join(names)}",
-        "chosen": place["id"] if place else "",
+        "chosen": chosen,
         "places": TEXTS["places"],
         "ends": TEXTS["ends"],
     }
@@ -119,18 +120,18 @@ def checked(found: Judged) -> str:
     """
     signed = []
     for each in zip(*found.values(), strict=True):  # one condition at every epsilon
-        name = each[0].name
+        first = each[0]
         at = [epsilon for epsilon, here in zip(found, each, strict=True) if here.fails]
         if at:
-            failure = f"{sign(Worth.CLAIMS_LESS, said='fails:')} {escape(name)}"
+            text = f"{sign(Worth.CLAIMS_LESS, said='fails:')} {escape(first.name)}"
             if len(at) < len(found):
-                failure += f" at {_listed(at)}"
-            signed.append(failure)
-            continue
-        mark = sign(Worth.SOUND_AND_TIGHT, said="holds:")
-        if each[0].holds is None:
-            mark = sign(Worth.NOT_AVAILABLE, said="not needed:")
-        signed.append(f"{mark} {escape(f'{name}: {each[0].said}')}")
+                text += f" at {_listed(at)}"
+        else:
+            mark = sign(Worth.SOUND_AND_TIGHT, said="holds:")
+            if first.holds is None:
+                mark = sign(Worth.NOT_AVAILABLE, said="not needed:")
+            text = f"{mark} {escape(f'{first.name}: {first.said}')}"
+        signed.append(text)
     return f"<small>{'; '.join(signed)}</small>"
 
 

@@ -114,17 +114,19 @@ def _read(fields: Fields) -> dict[str, Any]:
     """Read all fields but the choice of the data; the arguments of the request that they make."""
     classes = _classes(fields, TABLES[fields.choice(DATA)])
     model = fields.choice(MODEL)
-    bounded = MODELS[model].lipschitz is not None
-    return {
+    settings: dict[str, Any] = {
         "classes": classes,
         "model": model,
         "delta": fields.number(DELTA),
         "seeds": int(fields.number(SEEDS)),
         "steps": int(fields.number(STEPS)),
-        "rate": fields.number(RATE) if fields.choice(STRIDE_BY) == "own" else None,
-        "regulariser": fields.number(REGULARISER),
-        "clip_norm": DEFAULT.clip_norm if bounded else fields.number(CLIP),
     }
+    if fields.choice(STRIDE_BY) == "own":
+        settings["rate"] = fields.number(RATE)
+    settings["regulariser"] = fields.number(REGULARISER)
+    if MODELS[model].lipschitz is None:
+        settings["clip_norm"] = fields.number(CLIP)
+    return settings
 
 
 def _classes(fields: Fields, table: Table) -> tuple[str, ...]:
@@ -132,8 +134,9 @@ def _classes(fields: Fields, table: Table) -> tuple[str, ...]:
     if len(table.classes) == 2:
         return ()
     first = fields.choice(Options(f"class_{table.name}", "Tell", table.classes, str))
-    others = tuple(each for each in (*table.classes, REST) if each != first)
-    return first, fields.choice(Options(f"other_{table.name}", "from", others, str))
+    others = [*table.classes, REST]
+    others.remove(first)
+    return first, fields.choice(Options(f"other_{table.name}", "from", tuple(others), str))
 
 
 def line_of(run: Run) -> str:
@@ -144,7 +147,9 @@ def line_of(run: Run) -> str:
         data += f" ({' or '.join(request.classes)})"
     model = MODELS[request.model].title.lower()
     count = len(request.methods)
-    methods = f"{count} methods" if count > 1 else "one method"
+    methods = "one method"
+    if count > 1:
+        methods = f"{count} methods"
     low = min(request.epsilons)
     high = max(request.epsilons)
     epsilons = f"epsilon {low:g}"
@@ -155,12 +160,15 @@ def line_of(run: Run) -> str:
 
 def draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     """Draw a comparison as far as it is, with the lines of the picked methods in front."""
+    assert found.run, "the example, which has no run, is drawn by `show_example`"
     st.markdown(f"**{described(found)}**")
     until = f"Until then it had {found.done} of {found.request.results} results."
     SHOWN.status(store, found.run, found.done / found.request.results, _progress(found), until)
     if found.run.status is Status.FINISHED:
-        notes = found.prepared.notes if found.prepared else ()
-        st.caption(" ".join([_measured(found), *notes]))
+        text = _measured(found)
+        if found.prepared:
+            text = " ".join([text, *found.prepared.notes])
+        st.caption(text)
     if found.measured:
         charts(found, picked)
         numbers(found)
@@ -185,7 +193,9 @@ def described(found: Results) -> str:
     rows = ""
     if found.prepared:
         rows = f", {found.prepared.examples:,} rows to learn from"
-    seeds = f"{request.seeds} seeds" if request.seeds > 1 else "1 seed"
+    seeds = "1 seed"
+    if request.seeds > 1:
+        seeds = f"{request.seeds} seeds"
     what = f"{table.title} ({first} or {second}{rows}) · {MODELS[request.model].title}"
     return f"{what} · {seeds} · {promise(request.delta)}"
 
@@ -228,11 +238,12 @@ def charts(found: Results, picked: Sequence[str]) -> None:
                 _chart(found, measure, picked, kept=False)
     skipped: dict[tuple[str, str], list[str]] = {}  # each reason is given once
     for each in found.skipped:
-        epsilon = "" if each.epsilon is None else f"{each.epsilon:g}"
-        skipped.setdefault((each.method, each.reason), []).append(epsilon)
+        epsilons = skipped.setdefault((each.method, each.reason), [])
+        if each.epsilon is not None:
+            epsilons.append(f"{each.epsilon:g}")
     for (method, reason), epsilons in skipped.items():
         what = METHODS[method].title
-        if any(epsilons):
+        if epsilons:
             what += f" at epsilon {', '.join(epsilons)}"
         st.warning(f"{what}: {reason}")
 

@@ -56,7 +56,9 @@ class Results:
     @cached_property
     def seconds(self) -> float | None:
         finished = last_of(self.events, Finished)
-        return finished.seconds if finished else None
+        if finished is None:
+            return None
+        return finished.seconds
 
     @property
     def done(self) -> int:
@@ -65,9 +67,12 @@ class Results:
 
     def of(self, method: str, *, kept: bool) -> list[Measured]:
         """Return a method's results by rising epsilon, those that keep it or those that do not."""
-        own = [each for each in self.measured if each.method == method and each.epsilon]
-        right = [each for each in own if each.private == kept]
-        return sorted(right, key=lambda each: each.epsilon or 0)
+        own = []
+        for each in self.measured:
+            at_an_epsilon = each.epsilon and each.private == kept
+            if each.method == method and at_an_epsilon:
+                own.append(each)
+        return sorted(own, key=lambda each: each.epsilon or 0)
 
     def spreads(self, measure: str, *, kept: bool) -> list[Spread]:
         """Return a line for each method that has such results; `measure` is "accuracy" or "gap"."""
@@ -123,6 +128,7 @@ def numbers(found: Results) -> None:
 def accuracy_table(found: Results) -> str:
     """Return an HTML table with a row for each method and a column for each epsilon."""
     epsilons = sorted(found.request.epsilons)
+    heads = ["Method", *map("ε = {:g}".format, epsilons)]
     by_place = {(each.method, each.epsilon): each for each in found.measured}
     rows = []
     for name in found.request.methods:
@@ -132,7 +138,6 @@ def accuracy_table(found: Results) -> str:
             measured = without or by_place.get((name, epsilon))
             row.append(_cell(measured, marks=without is None))
         rows.append(row)
-    heads = ["Method", *(f"ε = {each:g}" for each in epsilons)]
     return table("Accuracies", "measures", heads, rows)
 
 

@@ -18,6 +18,7 @@ from dpcore.audit.bounds.generator import (
     TAIL,
     Charged,
     NormalTally,
+    Ties,
     audit_generator,
     chance_of_a_tie,
     counted_epsilon,
@@ -74,7 +75,7 @@ def test_a_coarse_type_fails_the_test_of_ties_no_more_often_than_it_may(kind) ->
     found = [last(lambda n, seed=seed: normal(seed)(n).astype(kind), DRAWS) for seed in range(40)]
     fails = sum(p_ties(each) <= 0.05 for each in found)
     assert stats.binomtest(fails, 40, 0.05, alternative="greater").pvalue > 1e-2
-    assert all(each.distinct < each.first for each in found)
+    assert all(each.ties.distinct < each.ties.first for each in found)
 
 
 def test_the_variance_of_ties_is_that_of_rounded_numbers() -> None:
@@ -198,10 +199,12 @@ def test_counting_proves_more_than_is_certified_of_a_generator_that_stops() -> N
     draws = 1_700_000_000
     seen = stats.norm.isf((np.arange(int(draws * stats.norm.sf(TAIL))) + 0.5) / draws)
     tail = seen[seen < 5.768]
-    tally = NormalTally(draws, 5.768, tail, np.zeros(BINS, dtype=np.int64), 1, 1, 0, 0.0, 1.0, 0)
+    bins = np.zeros(BINS, dtype=np.int64)
+    ties = Ties(1, 1, 0, 0.0, 1.0)
+    tally = NormalTally(draws, 5.768, tail, bins, ties, 0)
     # Another such attack, of one threshold, gave 5.52.
     assert 5.4 < counted_epsilon(tally, ONE, 1e-7, 0.95) < 5.6
-    whole_tail = NormalTally(draws, 6.1, seen, np.zeros(BINS, dtype=np.int64), 1, 1, 0, 0.0, 1.0, 0)
+    whole_tail = NormalTally(draws, 6.1, seen, bins, ties, 0)
     assert counted_epsilon(whole_tail, ONE, 1e-7, 0.95) < 5.36
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dpcore.audit.bounds.finding import Evidence
-from dpcore.audit.bounds.roc import TOLD, levels, roc_of, share_bounds
+from dpcore.audit.bounds.roc import SMALL, levels, roc_of, share_bounds
 from dpcore.audit.bounds.two_run import audit_losses
 from dpcore.privacy.tradeoff import Gaussian
 
@@ -91,11 +91,11 @@ def test_equal_scores_count_half_in_the_area() -> None:
 
 def test_what_is_told_are_the_small_false_positive_rates() -> None:
     found = roc_of(*normal(0, 20_000, 2.0))
-    assert [each.rate for each in found.told] == list(TOLD)
-    for each in found.told:
+    assert [each.rate for each in found.powers] == list(SMALL)
+    for each in found.powers:
         assert each.above < float(Gaussian(2.0).power(each.rate)) < each.below
         assert each.below - each.above < 0.35
-    few = roc_of(*normal(0, 300, 2.0)).told[1]
+    few = roc_of(*normal(0, 300, 2.0)).powers[1]
     assert few.above == 0  # 300 scores show nothing at a rate of 0.001
     assert few.below > few.seen
 
@@ -115,7 +115,7 @@ def test_bad_scores_give_a_note_and_empty_curves() -> None:
         found = roc_of(scores, [1.0, 1.0])
         assert words in found.note
         assert found.seen.size == 0
-        assert found.told == ()
+        assert found.powers == ()
 
 
 def test_losses_tell_members_from_others() -> None:

@@ -114,8 +114,9 @@ def test_a_transform_that_is_zero_somewhere_is_a_law_as_well(
         coin = np.zeros(size)
         # At the highest frequency the two cancel: of two nodes exactly, by whatever transform.
         coin[:2] = 0.5
-        monkeypatch.setattr(score_laws_module, "_cells", lambda *_, coin=coin: coin)
-        law = score_laws_module._composed(Mechanism.constant(1.0, 1.0, steps), 1.0, size, 0, 0)
+        monkeypatch.setattr(score_laws_module, "_cells", lambda *_, inside, coin=coin: coin)
+        whole = Mechanism.constant(1.0, 1.0, steps)
+        law = score_laws_module._composed(whole, 1.0, size, 0, inside=False)
         expected = [0.5, 0.5] if size == 2 else stats.binom.pmf(np.arange(size), steps, 0.5)
         np.testing.assert_allclose(law, expected, atol=1e-12)
 

@@ -5,7 +5,6 @@ scenes, from ratios of scenes, or from here.
 """
 
 import math
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,9 +46,8 @@ CONFIDENCE = 0.95
 
 def _smallest_proven(scenes: SimpleNamespace) -> str:
     """The accountant with the smallest proven number."""
-    proven = [
-        name for name in ("moments", "rdp", "gdp", CERTIFIED) if ACCOUNTANTS[name].kind.is_bound
-    ]
+    names = ("moments", "rdp", "gdp", CERTIFIED)
+    proven = [name for name in names if ACCOUNTANTS[name].kind.is_bound]
     return min(proven, key=scenes.limit.epsilon_by)
 
 
@@ -58,19 +56,9 @@ def _refuted(scene: Scene) -> bool:
     return not scene.curve("mma").note and scene.epsilon_by("mma") < scene.lower
 
 
-def _of_proof(scenes: SimpleNamespace) -> tuple[float, float, int]:
-    # An order that the theorem's conditions allow.
-    return scenes.often.batch / Scene.examples, scenes.often.sigma, 10
-
-
 def picky(scenes: SimpleNamespace) -> Selection:
     """The rule that keeps extreme results only."""
     return Selection(scenes.accepted.sigma, 3.0, REJECTIONS)
-
-
-def _proven(scenes: SimpleNamespace) -> float:
-    """The lower bound of epsilon if only good proposals are kept."""
-    return picky(scenes).epsilon_after(scenes.accepted.steps, scenes.accepted.delta)
 
 
 def _against(method: str, scenes: SimpleNamespace) -> str:
@@ -96,13 +84,10 @@ def _gains() -> dict[str, float]:
 
     The method is compared with DP-SGD with the same activation, features with the papers' network.
     """
-    methods = [
-        recorded(SA_DPSGD, run_of_method(TITLES[DATASET], name))
-        for name in TABLE_1
-        if name != "DP-SGD"
-    ]
+    methods = [name for name in TABLE_1 if name != "DP-SGD"]
+    tricks = [recorded(SA_DPSGD, run_of_method(TITLES[DATASET], name)) for name in methods]
     return {
-        "tricks": _gain(*methods),
+        "tricks": _gain(*tricks),
         "features": _gain(_on_full_data(PAPERS_CNN), _on_full_data(LINEAR)),
     }
 
@@ -110,110 +95,128 @@ def _gains() -> dict[str, float]:
 def _gain(plain: Recorded | None, *others: Recorded | None) -> float:
     """The gain of the best of the others over the plain one, in points."""
     known = [each.mean for each in others if each]
-    return max(known) - plain.mean if plain and known else 0.0
+    if plain is None or not known:
+        return 0.0
+    return max(known) - plain.mean
 
 
 def _points(gain: float) -> str:
     return f"{gain:.2f} points" if gain > 0 else "nothing"
 
 
-def _noise_at_most(scenes: SimpleNamespace) -> float:
-    """An upper bound on the drawn noise over the charged noise, from projections of its spread."""
-    part = scenes.drawn.sigma / scenes.claimed.sigma
-    return factor_below(PROJECTIONS * part**2, PROJECTIONS, CONFIDENCE)
-
-
-@cache
-def _by_noise(claimed: Scene, factor: float) -> str:
-    """The epsilon that the noise audit proves."""
-    return (
-        f"**{outward(epsilon_with_noise(claimed.mechanism, factor, claimed.delta), math.floor)}**"
-    )
-
-
-@cache
-def _by_one_run(claimed: Scene) -> dict[str, str]:
-    """The epsilon that the best canaries show in one run, and the one that no guesses exceed."""
-    best = expected_of_one_run(score_laws(claimed.mechanism), CANARIES, claimed.delta, CONFIDENCE)
+def _disagreement(scenes: SimpleNamespace) -> dict[str, object]:
     return {
-        "best": short(best),
-        "most": short(most_of_one_run(CANARIES, claimed.delta, CONFIDENCE)),
+        "titles": {name: each.title for name, each in ACCOUNTANTS.items()},
+        "smallest_proven": _smallest_proven(scenes),
     }
 
 
-NUMBERS = {
-    "disagreement": {
-        "titles": {name: each.title for name, each in ACCOUNTANTS.items()},
-        "smallest_proven": _smallest_proven,
-    },
-    "more_steps": {
-        "dearer_by_basic_composition": lambda scenes: (
-            scenes.long.epsilon_by("naive") / scenes.brief.epsilon_by("naive")
-        )
-    },
-    "broken_proof": {
+def _more_steps(scenes: SimpleNamespace) -> dict[str, object]:
+    long = scenes.long.epsilon_by("naive")
+    return {"dearer_by_basic_composition": long / scenes.brief.epsilon_by("naive")}
+
+
+def _broken_proof(scenes: SimpleNamespace) -> dict[str, object]:
+    q = scenes.often.batch / Scene.examples
+    sigma = scenes.often.sigma
+    order = 10  # allowed by the theorem's conditions
+    louder = scenes.louder
+    return {
         "theorem": MAP.place,
-        "bounded_moment": lambda scenes: bounded_moment(*_of_proof(scenes)),
-        "omitted_moment": lambda scenes: omitted_moment(*_of_proof(scenes)),
-        "kept_here": lambda scenes: scenes.louder.epsilon_by("mma") >= scenes.louder.epsilon,
-        "refuted_here": lambda scenes: _refuted(scenes.louder),
-        "refuted_before": lambda scenes: _refuted(scenes.below),
-    },
-    "free_rejections": {
-        "good": lambda scenes: percent(picky(scenes).good, 0),
+        "bounded_moment": bounded_moment(q, sigma, order),
+        "omitted_moment": omitted_moment(q, sigma, order),
+        "kept_here": louder.epsilon_by("mma") >= louder.epsilon,
+        "refuted_here": _refuted(louder),
+        "refuted_before": _refuted(scenes.below),
+    }
+
+
+def _free_rejections(scenes: SimpleNamespace) -> dict[str, object]:
+    scene = scenes.accepted
+    rule = picky(scenes)
+    # The lower bound of epsilon if only good proposals are kept.
+    proven = rule.epsilon_after(scene.steps, scene.delta)
+    return {
+        "good": percent(rule.good, 0),
         "tries": REJECTIONS,
-        "proven": lambda scenes: f"**{outward(_proven(scenes), math.floor)}**",
-        "kept_steps_over_proven": lambda scenes: (
-            picky(scenes).accepted_only(scenes.accepted.delta, scenes.accepted.steps)
-            / _proven(scenes)
-        ),
-        "all_proposals_over_proven": lambda scenes: (
-            picky(scenes).every_proposal(scenes.accepted.delta, scenes.accepted.steps)
-            / _proven(scenes)
-        ),
-    },
-    "noise_places": {
+        "proven": f"**{outward(proven, math.floor)}**",
+        "kept_steps_over_proven": rule.accepted_only(scene.delta, scene.steps) / proven,
+        "all_proposals_over_proven": rule.every_proposal(scene.delta, scene.steps) / proven,
+    }
+
+
+def _noise_places(scenes: SimpleNamespace) -> dict[str, object]:
+    return {
         # Each row has noise of its own, over noise on a mean.
         "left_in_mean": math.sqrt(Scene.examples),
-        "against_output": lambda scenes: _against("output", scenes),
-        "against_gradient": lambda scenes: _against("gradient", scenes),
-        "against_input": lambda scenes: _against("input", scenes),
-    },
-    "better_features": {
-        "full": lambda scenes: {
+        "against_output": _against("output", scenes),
+        "against_gradient": _against("gradient", scenes),
+        "against_input": _against("input", scenes),
+    }
+
+
+def _better_features(scenes: SimpleNamespace) -> dict[str, object]:
+    gains = _gains()
+    return {
+        "full": {
             "papers": _percent(PAPERS_CNN),
             "tuned": _percent(TUNED_CNN),
             "linear": _percent(LINEAR),
             "best": _percent(BEST),
         },
-        "gain": lambda scenes: {name: _points(gain) for name, gain in _gains().items()},
-        "winner": lambda scenes: max(_gains(), key=_gains().__getitem__),
-    },
-    "broken_trainer": {
+        "gain": {name: _points(gain) for name, gain in gains.items()},
+        "winner": max(gains, key=gains.__getitem__),
+    }
+
+
+def _broken_trainer(scenes: SimpleNamespace) -> dict[str, object]:
+    """Return the numbers of two audits: of the noise, from projections of its spread, and of one
+    run, for the best canaries and at most.
+    """
+    claimed = scenes.claimed
+    part = scenes.drawn.sigma / claimed.sigma
+    noise_at_most = factor_below(PROJECTIONS * part**2, PROJECTIONS, CONFIDENCE)
+    by_noise = epsilon_with_noise(claimed.mechanism, noise_at_most, claimed.delta)
+    laws = score_laws(claimed.mechanism)
+    best = expected_of_one_run(laws, CANARIES, claimed.delta, CONFIDENCE)
+    most = most_of_one_run(CANARIES, claimed.delta, CONFIDENCE)
+    return {
         "trainer": BROKEN["half_noise"].name,
         "projections": PROJECTIONS,
-        "noise_at_most": lambda scenes: outward(_noise_at_most(scenes), math.ceil),
-        "by_noise": lambda scenes: _by_noise(scenes.claimed, _noise_at_most(scenes)),
+        "noise_at_most": outward(noise_at_most, math.ceil),
+        "by_noise": f"**{outward(by_noise, math.floor)}**",
         "canaries": CANARIES,
-        "by_one_run": lambda scenes: _by_one_run(scenes.claimed),
+        "by_one_run": {"best": short(best), "most": short(most)},
         "unclipped_fails": BROKEN["no_clipping"].fails,
         "noise_audit_leaves": TESTS["noise"]["untested"],
         "clipping_audit_tests": TESTS["clipping"]["tests"],
-    },
+    }
+
+
+# A lesson -> the function of its scenes that computes its own numbers.
+NUMBERS = {
+    "disagreement": _disagreement,
+    "more_steps": _more_steps,
+    "broken_proof": _broken_proof,
+    "free_rejections": _free_rejections,
+    "noise_places": _noise_places,
+    "better_features": _better_features,
+    "broken_trainer": _broken_trainer,
 }
-LESSONS = {
-    name: read(Path(__file__).with_name(f"{name}.toml"), NUMBERS.get(name, {}))
-    for name in (
-        "sampling",
-        "shuffled",
-        "disagreement",
-        "clipping",
-        "not_units",
-        "more_steps",
-        "broken_proof",
-        "free_rejections",
-        "noise_places",
-        "better_features",
-        "broken_trainer",
-    )
-}
+NAMES = (
+    "sampling",
+    "shuffled",
+    "disagreement",
+    "clipping",
+    "not_units",
+    "more_steps",
+    "broken_proof",
+    "free_rejections",
+    "noise_places",
+    "better_features",
+    "broken_trainer",
+)
+LESSONS = {}
+for _name in NAMES:
+    _file = Path(__file__).with_name(f"{_name}.toml")
+    LESSONS[_name] = read(_file, NUMBERS.get(_name))
