@@ -74,7 +74,6 @@ class Entry:
     printed: str  # as the paper prints it: "0.83"
     because: str = ""  # a sentence on why ours differs; for a run, its differences from the paper's
     note: str = ""  # facts needed to compare the two
-    setting: PrintedSetting | None = None  # opens on the other pages
     within: float | None = None  # tolerance; None: half a unit of the last printed digit
 
     NUMBER: ClassVar[re.Pattern[str]] = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -128,6 +127,7 @@ class Computed(Entry):
     """A number that follows from accounting alone."""
 
     ours: Callable[[], float]
+    setting: PrintedSetting | None = None  # opens on the other pages
     claim: PrintedClaim | None = None  # the promise of privacy that it makes
     bound: bool = False  # True if ours is a proven upper bound, which is rounded up in writing
 
@@ -141,37 +141,13 @@ class Trained(Entry):
     seeds: int = 1  # to record: several if a claim is about less than a point
     watched: bool = False  # True if a figure needs accuracies on the way
 
+    @property
+    def setting(self) -> PrintedSetting | None:
+        """The run's setting, which opens on the other pages."""
+        return setting_of(self.config)
 
-def accuracy(
-    place: str,
-    quantity: str,
-    printed: str,
-    config: RunConfig,
-    because: str = "",
-    seeds: int = 1,
-    *,
-    within: float | None = None,
-    note: str = "",
-    watched: bool = False,
-) -> Trained:
-    """Return a printed test accuracy with the setting that opens its run on the other pages.
 
-    By default ours may differ by one point, or by half a point with several seeds.
-    """
-    if within is None:
-        within = POINTS if seeds == 1 else FEWER_POINTS
-    return Trained(
-        place,
-        quantity,
-        printed,
-        because,
-        note=note,
-        setting=setting_of(config),
-        within=within,
-        config=config,
-        seeds=seeds,
-        watched=watched,
-    )
+Row = Computed | Trained  # of a paper's tables
 
 
 def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:

@@ -1,10 +1,10 @@
 """A paper: its numbers, figures and claims, what holds of them, and the gaps in its proofs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dpcore.papers.entry import Entry, Trained
+from dpcore.papers.entry import Row, Trained
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
@@ -58,6 +58,9 @@ class Line:
     lower: bool = False  # True for a proven lower bound of the line before it
 
 
+Lines = Sequence[Line]
+
+
 @dataclass(frozen=True)
 class Drawing:
     """A figure of a paper, computed and drawn again."""
@@ -66,7 +69,7 @@ class Drawing:
     title: str
     x: str  # titles of the axes
     y: str
-    lines: Callable[[], tuple[Line, ...]]
+    lines: Callable[[], Lines]
     log_x: bool = False
     log_y: bool = False
     from_zero: bool = True  # True if a linear y axis begins at 0
@@ -179,7 +182,7 @@ class Paper:
     authors: str
     published: str  # year, journal, and arXiv number where there is one
     about: str  # its contribution, in one or two sentences
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[Row, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()
     calculators: tuple[Calculator, ...] = ()
