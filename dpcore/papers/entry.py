@@ -21,6 +21,17 @@ ROUNDING = 1e-9  # relative, beside half a unit of the last printed digit
 
 
 @dataclass(frozen=True)
+class PrintedClaim:
+    """A claim that a mechanism keeps a printed epsilon at this delta.
+
+    The certified bounds judge it.
+    """
+
+    mechanism: Mechanism
+    delta: float
+
+
+@dataclass(frozen=True)
 class PrintedSetting:
     """A setting that can be opened in the controls of the pages."""
 
@@ -49,20 +60,14 @@ class PrintedSetting:
         """The mechanism of its steps, rounded up."""
         return self.after(math.ceil(self.steps - 1e-9))
 
+    @property
+    def claim(self) -> PrintedClaim:
+        """The claim that its steps, rounded up, keep an epsilon."""
+        return PrintedClaim(self.mechanism, self.delta)
+
     def after(self, steps: int) -> Mechanism:
         """Return the mechanism of so many steps."""
         return Recipe(self.schedule, self.rate, 0).mechanism(self.q, self.sigma, steps)
-
-
-@dataclass(frozen=True)
-class PrintedClaim:
-    """A claim that a mechanism keeps a printed epsilon at this delta.
-
-    The certified bounds judge it.
-    """
-
-    mechanism: Mechanism
-    delta: float
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from dpcore import check
-from dpcore.papers.entry import Computed, Entry, PrintedClaim, PrintedSetting, Row
+from dpcore.papers.entry import Computed, Entry, PrintedSetting, Row
 from dpcore.papers.paper import Sweep, TextRows
 from dpcore.papers.words import (
     calculator,
@@ -49,7 +49,7 @@ def noise_title(level: RunConfig) -> str:
 
 
 SETTING = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, dataset="mnist")
-CLAIM = PrintedClaim(SETTING.mechanism, SETTING.delta)
+CLAIM = SETTING.claim
 LAYERS = 2  # weight matrices; the code clips, noises and charges each on its own
 ORDERS: FloatArray = np.arange(2, 34.0)  # the code's moments lambda = 1..32 are at order lambda + 1
 LOTS = 10  # before the log prints them
@@ -229,7 +229,7 @@ def _sweeps() -> Iterator[Sweep]:
         reference = replace(REFERENCE, delta=delta)
         yield sweep(WORDS["figure_4"], reference, {"delta": plain(delta)})
     for panel in WORDS["figure_5"]:
-        yield sweep(panel, REFERENCE, {"ours": TEXTS["sweep"]})
+        yield sweep({"note": TEXTS["sweep"]} | panel, REFERENCE, TEXTS)
 
 
 SWEEPS = tuple(_sweeps())

@@ -59,9 +59,11 @@ def _ladder(dataset: str) -> Ladder:
     """Return the figure of all recipes for a data set."""
     rungs = []
     for name in RECIPES[dataset]:
-        private = tuple((epsilon, run(dataset, name, epsilon)) for epsilon in EPSILONS)
+        private = tuple(run(dataset, name, epsilon) for epsilon in EPSILONS)
         rungs.append(Rung(name, private, plain_run(dataset, name)))
-    return Ladder(place=DATASETS[dataset].title, rungs=tuple(rungs), **WORDS["ladders"])
+    return Ladder(
+        place=DATASETS[dataset].title, epsilons=EPSILONS, rungs=tuple(rungs), **WORDS["ladders"]
+    )
 
 
 LADDERS = tuple(_ladder(dataset) for dataset in RECIPES)

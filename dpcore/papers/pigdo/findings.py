@@ -39,7 +39,7 @@ from dpcore.privacy.report.numbers import nearest, plain, short
 ID = "000"
 ROUNDED = 0.005  # error of printing an accuracy
 WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
-TEXTS = WORDS["accuracies"]
+TEXTS = WORDS["race"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Race:
             "own_printed": self.printed.get(PIADAM),
             "rival_printed": self.printed.get(rival),
         }
-        text = TEXTS["race"]
+        text = TEXTS["text"]
         if numbers["own_printed"] and numbers["rival_printed"]:
             text = f"{text} {TEXTS['printed']}"
         return text.format_map(numbers)
@@ -240,8 +240,8 @@ def _three_epsilons() -> Numbers:
 def _two_at_a_time() -> Numbers:
     """Compare epsilon at the sigma of one replaced example with that of its half."""
     halved = replace(MNIST, sigma=MNIST.sigma / 2)
-    coarse = certified_lower(PrintedClaim(halved.mechanism, DELTA))
-    fine = certified(PrintedClaim(MNIST.mechanism, DELTA)).value
+    coarse = certified_lower(halved.claim)
+    fine = certified(MNIST.claim).value
     return {"coarse": rounded_down(coarse), "fine": at_most(fine)}
 
 

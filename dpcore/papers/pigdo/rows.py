@@ -25,7 +25,7 @@ from dpcore.papers.entry import (
 from dpcore.papers.lines import epsilon_lines
 from dpcore.papers.paper import SEEDS, Line, Lines, Sweep
 from dpcore.papers.pigdo.theorem_3 import DELTA, WORDS, claimed, closed_form
-from dpcore.papers.words import Values, computed, config_of, drawing, filled, sweep
+from dpcore.papers.words import Numbers, Values, computed, config_of, drawing, filled, sweep
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.config import RunConfig
@@ -67,13 +67,12 @@ def _quoted() -> Iterator[Computed]:
     """Yield the epsilons of section 5.2, which are MMA's at sigma = 2."""
     for sigma, epochs, printed in QUOTED:
         setting = replace(MNIST, sigma=sigma, epochs=epochs)
-        claim = PrintedClaim(setting.mechanism, DELTA)
         ours = partial(claimed, 0.01, sigma, setting.mechanism.steps)
         right = short(ours())
         texts = WORDS["entries"]["quoted"] | {"printed": printed}
         if right == printed:
             texts["because"] = ""
-        yield computed(texts, ours, setting, claim, vars(setting) | {"right": right})
+        yield computed(texts, ours, setting, setting.claim, vars(setting) | {"right": right})
 
 
 def _promised() -> Iterator[Computed]:
@@ -83,7 +82,9 @@ def _promised() -> Iterator[Computed]:
         claim = PrintedClaim(setting.after(steps), DELTA)
         ours = partial(claimed, setting.q, sigma, steps)
         by_one_step = steps == 1
-        texts = WORDS["entries"]["promised_by_one" if by_one_step else "promised"]
+        texts = WORDS["entries"]["promised"]
+        if by_one_step:
+            texts = texts | WORDS["entries"]["promised_by_one"]
         numbers = {"q": setting.q, "sigma": sigma, "steps": steps, "printed": short(ours())}
         yield computed(texts, ours, None if by_one_step else setting, claim, numbers)
 
@@ -98,12 +99,11 @@ def _over_moments() -> float:
 
 def _epsilons() -> Iterator[Computed]:
     setting = FIGURE_4_SETTING
-    promise = PrintedClaim(setting.mechanism, DELTA)
     by_moments = partial(epsilon_at_the_end, "moments")
     by_mma = partial(epsilon_at_the_end, "mma")
-    yield computed(WORDS["entries"]["closed_form"], drawn_at_the_end, setting, promise)
-    yield computed(WORDS["entries"]["moments"], by_moments, setting, promise)
-    yield computed(WORDS["entries"]["mma"], by_mma, setting, promise)
+    yield computed(WORDS["entries"]["closed_form"], drawn_at_the_end, setting, setting.claim)
+    yield computed(WORDS["entries"]["moments"], by_moments, setting, setting.claim)
+    yield computed(WORDS["entries"]["mma"], by_mma, setting, setting.claim)
     yield from _quoted()
     yield computed(WORDS["entries"]["rdp_over_closed_form"], _over_drawn, setting)
     yield computed(WORDS["entries"]["rdp_over_moments"], _over_moments, setting)
@@ -268,30 +268,26 @@ def ahead(accuracy: float, other: float) -> float:
 
 def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
     """Return PIAdam's printed lead over a rival; ours is that of their printed accuracies."""
-    own_printed = LEVELS[data][sigma][PIADAM]
-    rival_printed = LEVELS[data][sigma][rival]
-    own = float(own_printed)
-    other = float(rival_printed)
-    lead = ahead(own, other)
-    least = ahead(own - ROUNDED, other + ROUNDED)
-    most = ahead(own + ROUNDED, other - ROUNDED)
-    numbers = {
+    accuracies = LEVELS[data][sigma]
+    own = float(accuracies[PIADAM])
+    other = float(accuracies[rival])
+    texts = WORDS["improvement"]
+    numbers: Numbers = {
         "data": data,
         "sigma": sigma,
         "rival": rival,
         "printed": printed,
-        "own": own_printed,
-        "other": rival_printed,
-        "lead": nearest(lead, 3),
+        "own": accuracies[PIADAM],
+        "other": accuracies[rival],
+        "lead": nearest(ahead(own, other), 3),
     }
-    texts = WORDS["accuracies"]["same"]
-    ours = partial(ahead, own, other)
-    row = computed(texts, ours, numbers=numbers)
-    if abs(lead - row.theirs) <= row.tolerance:
+    row = computed(texts["row"], partial(ahead, own, other), numbers=numbers)
+    if abs(row.ours() - row.theirs) <= row.tolerance:
         return row
-    possible = least <= row.theirs + row.tolerance and most >= row.theirs - row.tolerance
-    because = WORDS["accuracies"]["possible" if possible else "impossible"]
-    return computed(texts | {"because": because}, ours, numbers=numbers)
+    least = ahead(own - ROUNDED, other + ROUNDED) - row.tolerance
+    most = ahead(own + ROUNDED, other - ROUNDED) + row.tolerance
+    numbers["who"] = texts["possible" if least <= row.theirs <= most else "impossible"]
+    return replace(row, because=texts["because"].format_map(numbers))
 
 
 def _improvements() -> Iterator[Computed]:
@@ -336,7 +332,7 @@ SHARED = {"sigma": SIGMA, "budget": BUDGET, "by_mma": TEXTS["by_mma"]}  # number
 
 def _figure_6a(method: str) -> Sweep:
     """Return accuracy against epsilon by MMA."""
-    texts = WORDS["sweeps"]["adppl" if method == "ADPPL" else "epsilon"]
+    texts = WORDS["sweeps"]["epsilon"] | WORDS["sweeps"].get(method, {})
     longest = 1000.0 if method == "EXP" else LONG  # EXP's noise falls
     config = stopped(run("MNIST", method, SIGMA), texts["values"][0], longest)
     return sweep(texts, config, SHARED | {"method": method})
