@@ -36,7 +36,7 @@ from benchmarks.accuracy import commit
 from benchmarks.made_up import inputs_on
 from benchmarks.recipes import RECIPES, Recipe
 from dpcore import __version__
-from dpcore.papers.better_features.recipes import LADDERS, RECORD
+from dpcore.papers.better_features.recipes import EPSILONS, LADDERS, RECORD
 from dpcore.training import cuda_graph
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
@@ -273,7 +273,7 @@ def ladders(size: Size) -> Found:
     longest to compute.
     """
     found = {
-        f"{each.place}, {rung.name}": dict(rung.configs)[RECORD]
+        f"{each.place}, {rung.name}": rung.configs[EPSILONS.index(RECORD)]
         for each in LADDERS
         for rung in each.rungs
     }

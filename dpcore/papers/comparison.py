@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from dpcore.papers.entry import ROUNDING, Computed, Entry, PrintedClaim, Trained
+from dpcore.papers.entry import ROUNDING, Computed, PrintedClaim, Row, Trained
 from dpcore.papers.records import Recorded, expected_seconds, recorded
 from dpcore.papers.words import rounded_down, rounded_up
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -29,7 +29,7 @@ class Comparison:
     """An entry with our number and the verdict."""
 
     paper: str
-    entry: Entry
+    entry: Row
     ours: float | None  # None without a recorded run
     # Proven lower bound of the epsilon that the entry claims; None if it claims none.
     lower: float | None
@@ -59,11 +59,10 @@ class Comparison:
         return "" if self.lower is None else rounded_down(self.lower, self.entry.digits)
 
 
-def compared(paper: str, entry: Entry) -> Comparison:
+def compared(paper: str, entry: Row) -> Comparison:
     """Compare an entry with our computation, or with its recorded runs."""
     if isinstance(entry, Trained):
         return _with_runs(paper, entry)
-    assert isinstance(entry, Computed)
     return _with_computation(paper, entry)
 
 

@@ -21,6 +21,17 @@ ROUNDING = 1e-9  # relative, beside half a unit of the last printed digit
 
 
 @dataclass(frozen=True)
+class PrintedClaim:
+    """A claim that a mechanism keeps a printed epsilon at this delta.
+
+    The certified bounds judge it.
+    """
+
+    mechanism: Mechanism
+    delta: float
+
+
+@dataclass(frozen=True)
 class PrintedSetting:
     """A setting that can be opened in the controls of the pages."""
 
@@ -49,20 +60,14 @@ class PrintedSetting:
         """The mechanism of its steps, rounded up."""
         return self.after(math.ceil(self.steps - 1e-9))
 
+    @property
+    def claim(self) -> PrintedClaim:
+        """The claim that its steps, rounded up, keep an epsilon."""
+        return PrintedClaim(self.mechanism, self.delta)
+
     def after(self, steps: int) -> Mechanism:
         """Return the mechanism of so many steps."""
         return Recipe(self.schedule, self.rate, 0).mechanism(self.q, self.sigma, steps)
-
-
-@dataclass(frozen=True)
-class PrintedClaim:
-    """A claim that a mechanism keeps a printed epsilon at this delta.
-
-    The certified bounds judge it.
-    """
-
-    mechanism: Mechanism
-    delta: float
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,6 @@ class Entry:
     printed: str  # as the paper prints it: "0.83"
     because: str = ""  # a sentence on why ours differs; for a run, its differences from the paper's
     note: str = ""  # facts needed to compare the two
-    setting: PrintedSetting | None = None  # opens on the other pages
     within: float | None = None  # tolerance; None: half a unit of the last printed digit
 
     NUMBER: ClassVar[re.Pattern[str]] = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -128,6 +132,7 @@ class Computed(Entry):
     """A number that follows from accounting alone."""
 
     ours: Callable[[], float]
+    setting: PrintedSetting | None = None  # opens on the other pages
     claim: PrintedClaim | None = None  # the promise of privacy that it makes
     bound: bool = False  # True if ours is a proven upper bound, which is rounded up in writing
 
@@ -141,37 +146,13 @@ class Trained(Entry):
     seeds: int = 1  # to record: several if a claim is about less than a point
     watched: bool = False  # True if a figure needs accuracies on the way
 
+    @property
+    def setting(self) -> PrintedSetting | None:
+        """The run's setting, which opens on the other pages."""
+        return setting_of(self.config)
 
-def accuracy(
-    place: str,
-    quantity: str,
-    printed: str,
-    config: RunConfig,
-    because: str = "",
-    seeds: int = 1,
-    *,
-    within: float | None = None,
-    note: str = "",
-    watched: bool = False,
-) -> Trained:
-    """Return a printed test accuracy with the setting that opens its run on the other pages.
 
-    By default ours may differ by one point, or by half a point with several seeds.
-    """
-    if within is None:
-        within = POINTS if seeds == 1 else FEWER_POINTS
-    return Trained(
-        place,
-        quantity,
-        printed,
-        because,
-        note=note,
-        setting=setting_of(config),
-        within=within,
-        config=config,
-        seeds=seeds,
-        watched=watched,
-    )
+Row = Computed | Trained  # of a paper's tables
 
 
 def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:

@@ -1,5 +1,7 @@
 """Lines that several papers draw: epsilon by an accountant, and trade-off functions."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dpcore.papers.paper import Line
@@ -14,31 +16,26 @@ ALPHAS.setflags(write=False)
 
 
 def epsilon_lines(
-    accountant: str,
+    accountants: Sequence[str],
     mechanism: Mechanism,
     x: FloatArray,
     steps: IntArray,
     delta: float,
     name: str = "",
 ) -> list[Line]:
-    """Return epsilon after each number of steps (n,), drawn at x (n,).
+    """Return epsilon after each number of steps (n,), drawn at x (n,), by each accountant.
 
     The certified accountant has a second line, its lower bound.
     """
-    curve = ACCOUNTANTS[accountant].curve(mechanism, steps, delta)
-    return _lines(accountant, x, curve, name)
+    lines = []
+    for accountant in accountants:
+        curve = ACCOUNTANTS[accountant].curve(mechanism, steps, delta)
+        lines += curve_lines(accountant, x, curve, name)
+    return lines
 
 
-def profile_lines(accountant: str, mechanism: Mechanism, deltas: FloatArray) -> list[Line]:
-    """Return epsilon after the whole mechanism at each delta.
-
-    The certified accountant has a second line, its lower bound.
-    """
-    curve = ACCOUNTANTS[accountant].profile(mechanism, deltas)
-    return _lines(accountant, deltas, curve, "")
-
-
-def _lines(accountant: str, x: FloatArray, curve: Curve, name: str) -> list[Line]:
+def curve_lines(accountant: str, x: FloatArray, curve: Curve, name: str = "") -> list[Line]:
+    """Return an accountant's curve, drawn at x (n,), and its lower bound if it has one."""
     title = name or ACCOUNTANTS[accountant].title
     lines = [Line(title, x, curve.epsilon, accountant)]
     if curve.lower is not None:

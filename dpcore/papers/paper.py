@@ -1,11 +1,13 @@
 """A paper: its numbers, figures and claims, what holds of them, and the gaps in its proofs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
-from dpcore.papers.entry import Entry, Trained
+from dpcore.papers.entry import Row, Trained
 from dpcore.privacy.mechanism import FloatArray, IntArray
+from dpcore.privacy.report.numbers import value_text
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
 
@@ -13,13 +15,15 @@ TextRows = tuple[tuple[str, ...], ...]  # a text for each column
 SEEDS = 3  # of each run whose claim is about less than a point, by which seeds differ too
 
 
+NamedRuns = tuple[tuple[str, RunConfig], ...]
+
+
 @dataclass(frozen=True)
 class Rung:
-    """A recipe at each epsilon."""
+    """A recipe at each epsilon of its ladder."""
 
     name: str
-    # (epsilon, a run whose certified epsilon is at most that).
-    configs: tuple[tuple[float, RunConfig], ...]
+    configs: tuple[RunConfig, ...]  # whose certified epsilons are at most those of the ladder
     plain: RunConfig  # without privacy: the difference is the price of privacy
 
 
@@ -27,21 +31,19 @@ class Rung:
 class Ladder:
     """A figure of accuracy against epsilon, a curve for each rung."""
 
+    seeds: ClassVar[int] = SEEDS  # to record
     place: str
     title: str
+    epsilons: tuple[float, ...]
     rungs: tuple[Rung, ...]  # the plainest first
     note: str = ""
 
     @property
-    def epsilons(self) -> tuple[float, ...]:
-        return tuple(epsilon for epsilon, _ in self.rungs[0].configs)
-
-    @property
-    def runs(self) -> tuple[tuple[str, RunConfig], ...]:
+    def runs(self) -> NamedRuns:
         """Every run with its name, those without privacy last."""
         private = []
         for rung in self.rungs:
-            for epsilon, config in rung.configs:
+            for epsilon, config in zip(self.epsilons, rung.configs, strict=True):
                 private.append((f"{rung.name}, epsilon {epsilon:g}", config))
         plain = [(f"{rung.name}, without privacy", rung.plain) for rung in self.rungs]
         return (*private, *plain)
@@ -58,6 +60,9 @@ class Line:
     lower: bool = False  # True for a proven lower bound of the line before it
 
 
+Lines = Sequence[Line]
+
+
 @dataclass(frozen=True)
 class Drawing:
     """A figure of a paper, computed and drawn again."""
@@ -66,7 +71,7 @@ class Drawing:
     title: str
     x: str  # titles of the axes
     y: str
-    lines: Callable[[], tuple[Line, ...]]
+    lines: Callable[[], Lines]
     log_x: bool = False
     log_y: bool = False
     from_zero: bool = True  # True if a linear y axis begins at 0
@@ -136,12 +141,22 @@ class Calculator:
 class Sweep:
     """A figure of accuracies of runs that differ in one setting; few of its numbers are printed."""
 
+    seeds: ClassVar[int] = 1  # to record
     place: str  # "Figure 7(b)"
     title: str
     setting: str  # the setting that changes
     configs: tuple[RunConfig, ...]  # in the order of its values
     note: str = ""  # the paper's words on it, and the values that are ours
     along: tuple[str, ...] = ()  # settings that follow the one that changes, as the paper has them
+
+    def value(self, config: RunConfig) -> str:
+        """Return the setting that changes, of one of the runs."""
+        return value_text(getattr(config, self.setting))
+
+    @property
+    def runs(self) -> NamedRuns:
+        """Every run with its name."""
+        return tuple((f"{self.title}, {self.value(each)}", each) for each in self.configs)
 
 
 @dataclass(frozen=True)
@@ -170,6 +185,15 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Run:
+    """A run that a paper asks for."""
+
+    label: str  # "Table 1, row 1: test accuracy"
+    config: RunConfig
+    seeds: int  # to record
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper, with its numbers that can be computed or trained here."""
 
@@ -179,7 +203,7 @@ class Paper:
     authors: str
     published: str  # year, journal, and arXiv number where there is one
     about: str  # its contribution, in one or two sentences
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[Row, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()
     calculators: tuple[Calculator, ...] = ()
@@ -193,3 +217,19 @@ class Paper:
     def trained(self) -> tuple[Trained, ...]:
         """The accuracies."""
         return tuple(each for each in self.entries if isinstance(each, Trained))
+
+    @property
+    def printed_runs(self) -> list[Run]:
+        """The runs of its accuracies."""
+        return [
+            Run(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in self.trained
+        ]
+
+    @property
+    def figure_runs(self) -> list[Run]:
+        """The runs of the points of its figures."""
+        found = []
+        for figure in (*self.sweeps, *self.ladders):
+            for name, config in figure.runs:
+                found.append(Run(f"{figure.place}: {name}", config, figure.seeds))
+        return found

@@ -69,35 +69,16 @@ def jobs(
     """
     found = []
     for paper in papers:
-        wanted = _printed_runs(paper)
-        if not printed:
-            wanted += _figure_runs(paper)
+        wanted = paper.printed_runs if printed else paper.printed_runs + paper.figure_runs
         watched = [each.config for each in paper.trained if each.watched]
-        for label, config, count in wanted:
-            if only.lower() not in label.lower():
+        for run in wanted:
+            if only.lower() not in run.label.lower():
                 continue
-            here = records.trainable(config)
-            for seed in range(min(count, seeds)):
+            here = records.trainable(run.config)
+            for seed in range(min(run.seeds, seeds)):
                 seeded = replace(here, seed=seed)
-                found.append(Job(paper.id, label, seeded, config in watched))
+                found.append(Job(paper.id, run.label, seeded, run.config in watched))
     return sorted(found, key=lambda job: (job.config.seed, job.length))
-
-
-def _printed_runs(paper: Paper) -> list[tuple[str, RunConfig, int]]:
-    """Return label, run and number of seeds of each printed accuracy."""
-    return [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
-
-
-def _figure_runs(paper: Paper) -> list[tuple[str, RunConfig, int]]:
-    """Return label, run and number of seeds of each point of the paper's figures."""
-    found = []
-    for sweep in paper.sweeps:
-        label = f"{sweep.place}: {sweep.title}"
-        found += [(label, config, 1) for config in sweep.configs]
-    for ladder in paper.ladders:
-        for name, config in ladder.runs:
-            found.append((f"{ladder.place}: {name}", config, SEEDS))
-    return found
 
 
 def perform(
@@ -286,16 +267,13 @@ def _train_and_print(job: Job, deadline: float) -> None:
 
 def time_of(left: list[Job]) -> str:
     """Return the expected time of runs, in a sentence."""
-    known = []
-    for job in left:
-        seconds = records.expected_seconds(job.config)
-        if seconds:
-            known.append(seconds)
+    seconds = [records.expected_seconds(job.config) or 0.0 for job in left]
+    unknown = seconds.count(0.0)
     parts = []
-    if known:
-        parts.append(f"about {duration(sum(known))}")
-    if len(known) < len(left):
-        parts.append(f"{len(left) - len(known)} of unknown time")
+    if unknown < len(left):
+        parts.append(f"about {duration(sum(seconds))}")
+    if unknown:
+        parts.append(f"{unknown} of unknown time")
     return f"{len(left)} to train: {' and '.join(parts)}."
 
 

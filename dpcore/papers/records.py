@@ -19,6 +19,10 @@ from dpcore.whole_file import whole_file
 FOLDER = Path(__file__).parent / "recorded"
 
 
+class NotRecorded(LookupError):
+    """No run of a configuration is recorded."""
+
+
 class OnTheWay(NamedTuple):
     step: int
     accuracy: float  # on the test set, in [0, 1]
@@ -148,6 +152,14 @@ def recorded(paper: str, config: RunConfig) -> Recorded | None:
         if record and record.runs:
             return record
     return None
+
+
+def record_of(paper: str, config: RunConfig) -> Recorded:
+    """Return the record of a configuration, as `recorded`; NotRecorded without any."""
+    record = recorded(paper, config)
+    if record is None:
+        raise NotRecorded(named(config))
+    return record
 
 
 def trainable(config: RunConfig) -> RunConfig:

@@ -1,23 +1,36 @@
-"""Texts and printed numbers of the papers, from `paper.toml` in each paper's folder.
+"""Rows, texts and figures of a paper, from `paper.toml` in its folder.
 
-A line break in a text is a space. A text may name computed numbers, as {sigma:g}.
+A line break in a text is a space. A text may name computed numbers, as {sigma:g}; that of a trained
+row, settings of its run as well.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpcore.papers.paper import Calculator, CheckedClaim, Quantity, Remark, Sweep, TextRows
+from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting, Trained
+from dpcore.papers.paper import (
+    Calculator,
+    CheckedClaim,
+    Drawing,
+    Lines,
+    Quantity,
+    Remark,
+    Sweep,
+    TextRows,
+)
+from dpcore.papers.records import NotRecorded
 from dpcore.privacy import words_in
 from dpcore.privacy.report.numbers import DIGITS, outward
 from dpcore.training.config import RunConfig
 
-Numbers = Mapping[str, object]  # by their names in a text
+Texts = Mapping[str, Any]  # a table of paper.toml
+Numbers = dict[str, Any]  # by their names in a text
 Values = Mapping[str, Any]  # fields of RunConfig, by name
-UNKNOWN = "Not recorded yet; the page Papers can train it."
+NONE: Numbers = {}
 
 
 def words_of(folder: str) -> dict[str, Any]:
@@ -25,13 +38,73 @@ def words_of(folder: str) -> dict[str, Any]:
     return words_in(Path(__file__).parent / folder / "paper.toml")
 
 
-def with_numbers(texts: Mapping[str, Any], **numbers: object) -> dict[str, Any]:
+def filled(texts: Texts, numbers: Numbers) -> dict[str, Any]:
     """Return a table with these numbers in its texts."""
-    filled = dict(texts)
+    found = dict(texts)
     for name, value in texts.items():
         if isinstance(value, str):
-            filled[name] = value.format(**numbers)
-    return filled
+            found[name] = value.format_map(numbers)
+    return found
+
+
+def computed(
+    texts: Texts,
+    ours: Callable[[], float],
+    setting: PrintedSetting | None = None,
+    claim: PrintedClaim | None = None,
+    numbers: Numbers = NONE,
+) -> Computed:
+    """Return a row that `ours` computes, with these numbers in its texts."""
+    return Computed(**filled(texts, numbers), ours=ours, setting=setting, claim=claim)
+
+
+def trained(texts: Texts, config: RunConfig, numbers: Numbers = NONE) -> Trained:
+    """Return a row that a run gives, with these numbers in its texts."""
+    return Trained(**filled(texts, vars(config) | numbers), config=config)
+
+
+def rows_of(texts: Texts) -> Iterator[dict[str, Any]]:
+    """Yield the texts of each row of a table, with those of the table itself."""
+    shared = dict(texts)
+    for row in shared.pop("rows"):
+        yield shared | row
+
+
+def table(texts: Texts, reference: RunConfig, numbers: Numbers = NONE) -> Iterator[Trained]:
+    """Yield the rows of a table: in each the reference run, with the settings of its `run`."""
+    for row in rows_of(texts):
+        config = replace(reference, **row.pop("run"))
+        yield trained(row, config, numbers)
+
+
+def grid(reference: RunConfig, values: Mapping[str, Sequence[Any]]) -> tuple[RunConfig, ...]:
+    """Return the reference at the first value of each setting, at the second of each, and so on.
+
+    >>> [config.lr for config in grid(RunConfig(), {"sigma": [1.0, 2.0], "lr": [0.1, 0.2]})]
+    [0.1, 0.2]
+    """
+    configs = []
+    for point in zip(*values.values(), strict=True):
+        changed = dict(zip(values, point, strict=True))
+        configs.append(replace(reference, **changed))
+    return tuple(configs)
+
+
+def sweep(texts: Texts, reference: RunConfig, numbers: Numbers = NONE) -> Sweep:
+    """Return a run for each of `values` of a setting; `along` has the values of those that follow.
+
+    `run` has settings that differ from the reference in all of them.
+    """
+    found = filled(texts, numbers)
+    shared = replace(reference, **found.pop("run", {}))
+    followers = found.pop("along", {})
+    values = {found["setting"]: found.pop("values"), **followers}
+    return Sweep(**found, configs=grid(shared, values), along=tuple(followers))
+
+
+def drawing(texts: Texts, lines: Callable[[], Lines], numbers: Numbers = NONE) -> Drawing:
+    """Return a figure with these lines, and these numbers in its texts."""
+    return Drawing(**filled(texts, numbers), lines=lines)
 
 
 def rounded_up(bound: float, digits: int = DIGITS) -> str:
@@ -56,35 +129,36 @@ def config_of(*tables: Values) -> RunConfig:
     return RunConfig(**settings)
 
 
-def findings(
-    words: Mapping[str, Any], answers: Mapping[str, Callable[[], Any]]
+def checked_claims(
+    words: Texts, answers: Mapping[str, Callable[[], Numbers]]
 ) -> tuple[CheckedClaim, ...]:
     """Return the claims of a paper, each with what holds of it.
 
-    An answer returns the numbers for the text in `words` with the same name; or the whole text, if
-    its sentences depend on the outcome.
+    An answer returns the numbers for the text in `words` with the same name.
     """
     claims = []
     for name, texts in words["findings"].items():
-        holds = answers.get(name, dict)  # no numbers without an answer
-        if "holds" in texts:
-            holds = partial(_filled, texts["holds"], holds)
-        claims.append(CheckedClaim(texts["claim"], holds))
+        numbers = answers.get(name, dict)  # no numbers without an answer
+        claims.append(CheckedClaim(texts["claim"], partial(_answer, texts["holds"], numbers)))
     return tuple(claims)
 
 
-def _filled(text: str, numbers: Callable[[], Numbers]) -> str:
-    return text.format(**numbers())
+def _answer(text: str, numbers: Callable[[], Numbers]) -> str:
+    try:
+        return text.format_map(numbers())
+    except NotRecorded:
+        return "Not recorded yet; the page Papers can train it."
 
 
-def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:
+def remarks(words: Texts, numbers: Numbers = NONE) -> tuple[Remark, ...]:
     """Return the gaps and omissions of a paper, with these numbers in their texts."""
-    return tuple(Remark(**with_numbers(each, **numbers)) for each in words["remarks"])
+    found = []
+    for place, texts in words["remarks"].items():
+        found += [Remark(place, text.format_map(numbers)) for text in texts]
+    return tuple(found)
 
 
-def calculator(
-    texts: Mapping[str, Any], rows: Callable[[Mapping[str, float]], TextRows]
-) -> Calculator:
+def calculator(texts: Texts, rows: Callable[[Mapping[str, float]], TextRows]) -> Calculator:
     """Return a calculator with these rows."""
     return Calculator(
         place=texts["place"],
@@ -94,24 +168,3 @@ def calculator(
         rows=rows,
         note=texts["note"],
     )
-
-
-def sweep(
-    reference: RunConfig,
-    *,
-    place: str,
-    title: str,
-    setting: str,
-    values: Sequence[float],
-    along: Mapping[str, Sequence[float]] | None = None,
-    note: str = "",
-) -> Sweep:
-    """Return a run for each value of a setting; `along` has the values of those that follow it."""
-    followers = along or {}
-    configs = []
-    for number, value in enumerate(values):
-        changed: dict[str, Any] = {setting: value}
-        for name, theirs in followers.items():
-            changed[name] = theirs[number]
-        configs.append(replace(reference, **changed))
-    return Sweep(place, title, setting, tuple(configs), note, tuple(followers))

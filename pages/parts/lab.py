@@ -324,7 +324,7 @@ def best_recipe(shown: Shown, runs: Sequence[LabRun]) -> list[LabRun]:
     for ladder in PAPER.ladders:
         if ladder.place != title:
             continue
-        for _, config in ladder.rungs[-1].configs:
+        for config in ladder.rungs[-1].configs:
             record = recorded(PAPER.id, config)
             if record:
                 epsilons.append(record.epsilon or 0.0)

@@ -5,18 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.papers.abadi.numbers import (
+from dpcore.papers.abadi.rows import (
     LOG,
-    LOG_ENTRIES,
     MAX_EPOCHS,
-    SLIDE_ENTRIES,
+    NOISE,
+    SLIDES,
+    WORDS,
     certified_epochs,
     coded_epochs,
     excess,
     logged_delta,
     with_pca,
 )
-from dpcore.papers.abadi.runs import NOISE
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Outcome, compared
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -42,7 +42,7 @@ def spent(total: np.ndarray, delta: float = 1e-5) -> float:
 
 
 def test_the_two_epsilons_of_the_slides_follow_from_their_formulas():
-    moments, strong = SLIDE_ENTRIES
+    moments, strong = SLIDES
     assert moments.ours() == pytest.approx(spent(10_000 * integrated(0.01, 4.0)), rel=1e-9)
     assert strong.ours() == pytest.approx(
         reference.published_strong(0.01, 4.0, 10_000, 1e-5), rel=1e-12
@@ -54,7 +54,9 @@ def test_the_codes_log_is_the_tail_bound_of_twenty_calls_and_of_dp_pca_and_not_o
     of_call = integrated(0.01, 4.0)
     of_pca = integrated(1.0, 7.0)
     orders = np.arange(2, 34)
-    for epsilon, printed in LOG.items():
+    for row in WORDS["log"]["rows"]:
+        epsilon = row["epsilon"]
+        printed = row["printed"]
         bound = reference.delta_classic(20 * of_call + of_pca, orders, epsilon)
         of_ten = reference.delta_classic(10 * of_call + of_pca, orders, epsilon)
         assert logged_delta(epsilon) == pytest.approx(bound, rel=1e-9, abs=0), epsilon
@@ -65,7 +67,7 @@ def test_the_codes_log_is_the_tail_bound_of_twenty_calls_and_of_dp_pca_and_not_o
 
 
 def test_only_the_digit_that_the_code_rounds_wrong_differs_and_says_why():
-    compared_entries = [compared("002", each) for each in LOG_ENTRIES]
+    compared_entries = [compared("002", each) for each in LOG]
     (off,) = [each for each in compared_entries if each.outcome is Outcome.DIFFERS]
     assert off.entry.theirs == 8.2242e-24
     assert "1.6 to 4.8 millionths" in off.why
@@ -78,7 +80,10 @@ def test_only_the_digit_that_the_code_rounds_wrong_differs_and_says_why():
 
 
 def test_the_epochs_that_the_code_affords_are_the_last_within_epsilon():
-    for (sigma, pca_sigma, epsilon), epochs in zip(NOISE, AFFORDED, strict=True):
+    for level, epochs in zip(NOISE, AFFORDED, strict=True):
+        sigma = level.sigma
+        pca_sigma = level.pca_sigma
+        epsilon = level.stop_epsilon
         step = integrated(0.01, sigma)
         first = integrated(1.0, pca_sigma)
         for calls, most in zip((1, 2), epochs, strict=True):
@@ -99,8 +104,8 @@ def test_the_finding_tells_the_most_epochs_that_keep_epsilon():
         sigma = noise.sigma / math.sqrt(layers)
         within = reference.exact_epsilon(pca, (0.01, sigma, 100 * most))
         beyond = reference.exact_epsilon(pca, (0.01, sigma, 102 * most))
-        assert within <= noise.epsilon * (1 + 2e-4)  # the library's mesh is that coarse
-        assert beyond > noise.epsilon
+        assert within <= noise.stop_epsilon * (1 + 2e-4)  # the library's mesh is that coarse
+        assert beyond > noise.stop_epsilon
 
 
 def test_nothing_is_afforded_where_dp_pca_alone_costs_more_and_no_more_than_is_looked_at():
@@ -125,8 +130,9 @@ def test_two_layers_of_one_lot_cost_more_than_two_calls():
 
 
 def test_figures_3_and_6_cost_what_their_moments_say():
-    for line, (sigma, pca_sigma, _) in zip(DRAWINGS["Figure 3"].lines(), NOISE, strict=True):
-        total = 100 * line.x[-1] * integrated(0.01, sigma) + integrated(1.0, pca_sigma)
+    for line, level in zip(DRAWINGS["Figure 3"].lines(), NOISE, strict=True):
+        of_pca = integrated(1.0, level.pca_sigma)
+        total = 100 * line.x[-1] * integrated(0.01, level.sigma) + of_pca
         assert line.y[-1] == pytest.approx(spent(total), rel=1e-9)
     for line, q in zip(DRAWINGS["Figure 6"].lines(), (0.04, 0.08), strict=True):
         assert line.y[-1] == pytest.approx(spent(line.x[-1] / q * integrated(q, 6.0)), rel=1e-9)

@@ -29,8 +29,8 @@ each_ladder = pytest.mark.parametrize("ladder", LADDERS, ids=RECIPES)
 @each_ladder
 def test_every_run_spends_its_epsilon_and_no_more(ladder: Ladder) -> None:
     for rung in ladder.rungs:
-        assert tuple(epsilon for epsilon, _ in rung.configs) == EPSILONS == ladder.epsilons
-        for epsilon, config in rung.configs:
+        assert ladder.epsilons == EPSILONS
+        for epsilon, config in zip(EPSILONS, rung.configs, strict=True):
             spent = certified(config)
             assert spent is not None
             assert 0.995 * epsilon < spent <= epsilon, (rung.name, epsilon)

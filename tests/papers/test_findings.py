@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 from dpcore.papers.catalogue import PAPERS
-from dpcore.papers.gaussian_dp.runs import TEXTS
+from dpcore.papers.gaussian_dp.rows import WORDS
 from tests import reference
 from tests.golden import EXPERIMENTS, FIGURE_4
 from tests.reference import exact_epsilon, theorem_3
@@ -195,4 +195,4 @@ def test_what_is_said_of_the_central_limit_and_of_less_noise_in_paper_004() -> N
     )
     assert by_limit(Q_004, 0.638, 18) < 4 < by_limit(Q_004, 0.638, 19)
     at_26 = by_limit(Q_004, 0.638, 26)
-    assert f"epsilon {at_26:.2f}; epsilon 4 is passed after epoch 18" in TEXTS["too_early"]
+    assert f"epsilon {at_26:.2f}; epsilon 4 is passed after epoch 18" in WORDS["runs"]["too_early"]

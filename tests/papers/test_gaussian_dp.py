@@ -10,13 +10,13 @@ import pytest
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import certified_lower
 from dpcore.papers.entry import Computed
-from dpcore.papers.gaussian_dp.numbers import (
+from dpcore.papers.gaussian_dp.rows import (
     BOTTOM,
     EXPERIMENTS,
     ORDERS,
     TABLE_1,
     TOP,
-    PrivateRow,
+    Experiment,
     central_epsilon,
     central_mu,
     claim_of,
@@ -68,7 +68,7 @@ def test_mu_and_epsilon_of_the_limit_follow_from_its_closed_forms():
     "rows", [EXPERIMENTS[:1], pytest.param(EXPERIMENTS[1:], marks=pytest.mark.long)], ids=len
 )
 def test_the_moments_column_is_the_best_tail_bound_of_moments_integrated_by_themselves(
-    rows: list[PrivateRow],
+    rows: list[Experiment],
 ):
     for setting in (each.setting for each in rows):
         moments = [

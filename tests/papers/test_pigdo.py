@@ -14,10 +14,9 @@ from scipy.integrate import quad
 from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
 from dpcore.papers.entry import Computed
-from dpcore.papers.pigdo import accuracies, theorem_3
-from dpcore.papers.pigdo.accuracies import judged, kinds, levels
-from dpcore.papers.pigdo.numbers import FIGURE_4
-from dpcore.papers.pigdo.runs import run
+from dpcore.papers.pigdo import findings, theorem_3
+from dpcore.papers.pigdo.findings import judged, kinds, levels
+from dpcore.papers.pigdo.rows import FIGURE_4, run
 from dpcore.papers.pigdo.theorem_3 import AREAS, DELTA, MAP, REFUTED, Lambda, counterexamples
 from dpcore.papers.records import Recorded, Seeded, named
 from tests import golden
@@ -110,7 +109,7 @@ def recording(
         records[named(run(data, method, sigma))] = Recorded(
             {}, runs, None, "2026-11-25", "", {}, 1.0
         )
-    monkeypatch.setattr(accuracies, "recorded", lambda paper, config: records.get(named(config)))
+    monkeypatch.setattr(findings, "recorded", lambda paper, config: records.get(named(config)))
 
 
 def test_piadam_surpasses_or_roughly_equals_the_best_rival_or_does_not(monkeypatch) -> None:

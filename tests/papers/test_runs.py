@@ -10,9 +10,7 @@ import pytest
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import compared
 from dpcore.papers.entry import Trained
-from dpcore.papers.pigdo.runs import RUNS as PIGDO
 from dpcore.papers.records import kept, named, path_of, records_of
-from dpcore.papers.sa_dpsgd.runs import RUNS as SA_DPSGD
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig, idle
@@ -49,7 +47,11 @@ def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say_and_opens_what
 
 
 def test_the_columns_of_paper_001_spend_epsilon_3_by_the_classic_conversion() -> None:
-    private = [entry for entry in SA_DPSGD if entry.place == "Table 1" and entry.config.private]
+    private = [
+        entry
+        for entry in PAPERS["001"].trained
+        if entry.place == "Table 1" and entry.config.private
+    ]
     charged = [entry for entry in private if entry.config.acceptance == "none"]
     assert len(charged) == 9
     assert [epsilon_of(entry, "moments") for entry in charged] == pytest.approx([3.0] * 9, abs=0.04)
@@ -66,7 +68,9 @@ def test_a_run_that_stops_at_a_printed_epsilon_spends_it() -> None:
 
 def test_exponential_decay_spends_what_the_constant_noise_level_spends() -> None:
     """By zCDP a step costs in proportion to 1 / sigma^2 (arXiv 1904.02200)."""
-    decaying = [each.config for each in PIGDO if each.config.schedule == "exponential"]
+    decaying = [
+        each.config for each in PAPERS["000"].trained if each.config.schedule == "exponential"
+    ]
     assert len(decaying) == 7
     for config in decaying:
         level = config.sigma / 1.25

@@ -16,16 +16,17 @@ from dpcore.papers.comparison import Outcome
 from dpcore.papers.records import OnTheWay, Recorded, Seeded
 from dpcore.papers.sa_dpsgd import figures
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
-from dpcore.papers.sa_dpsgd.numbers import (
-    NAMES,
+from dpcore.papers.sa_dpsgd.rows import (
+    DATA,
+    METHODS,
     acceptance,
     affordable,
     proven_epsilon,
+    run,
     setting,
     theorem_1,
     whole_epochs,
 )
-from dpcore.papers.sa_dpsgd.runs import METHODS, run
 from tests import golden
 from tests.reference import log_moment
 
@@ -44,7 +45,7 @@ def summed(q: float, sigma: float, order: int) -> Any:
 
 
 def test_the_settings_are_those_of_the_source_and_spend_3_by_theorem_1() -> None:
-    for name, anchor in zip(NAMES, golden.TRAMER_BONEH, strict=True):
+    for name, anchor in zip(DATA, golden.TRAMER_BONEH, strict=True):
         assert (setting(name).q, setting(name).sigma, whole_epochs(name)) == (
             anchor.q,
             anchor.sigma,
@@ -54,7 +55,7 @@ def test_the_settings_are_those_of_the_source_and_spend_3_by_theorem_1() -> None
         assert found == pytest.approx(anchor.epsilon, abs=anchor.tolerance), name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DATA)
 def test_theorem_1_and_equation_4_are_the_minimum_over_orders_of_the_sum(name: str) -> None:
     q, sigma, tau = setting(name).q, setting(name).sigma, 500
     sums = {order: summed(q, sigma, order) for order in range(2, 65)}
@@ -68,7 +69,7 @@ def test_theorem_1_and_equation_4_are_the_minimum_over_orders_of_the_sum(name: s
 
 
 def test_the_affordable_steps_keep_epsilon_and_one_more_does_not() -> None:
-    for name, epsilon in itertools.product(NAMES, (0.94, 3.0, 6.0)):
+    for name, epsilon in itertools.product(DATA, (0.94, 3.0, 6.0)):
         q, sigma = setting(name).q, setting(name).sigma
         for printed in (False, True):
             count = affordable(q, sigma, epsilon, printed)
@@ -91,7 +92,7 @@ def test_the_accountant_of_the_comparators_agrees() -> None:
 
 def test_rejected_proposals_cost_when_all_are_charged() -> None:
     charged = {each.entry.quantity: each for each in comparisons(PAPER)}
-    for name in NAMES:
+    for name in DATA:
         accepted, twice = (proven_epsilon(name, times * whole_epochs(name)) for times in (1, 2))
         every = charged[f"epsilon of SA-DPSGD on {name}, every proposal charged"]
         assert every.ours is not None

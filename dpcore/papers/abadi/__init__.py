@@ -1,18 +1,17 @@
 """Paper 002: slides on Abadi et al. 2016, who introduced DP-SGD and the moments accountant."""
 
 from dpcore.papers.abadi.figures import DRAWINGS
-from dpcore.papers.abadi.findings import FINDINGS
-from dpcore.papers.abadi.numbers import AFFORDED, ENTRIES
-from dpcore.papers.abadi.runs import RUNS, SWEEPS, WORDS
+from dpcore.papers.abadi.findings import ANSWERS
+from dpcore.papers.abadi.rows import AFFORDED, ROWS, SWEEPS, WORDS
 from dpcore.papers.paper import Paper
-from dpcore.papers.words import remarks
+from dpcore.papers.words import checked_claims, remarks
 
 PAPER = Paper(
     **WORDS["paper"],
-    entries=(*ENTRIES, *RUNS),
+    entries=ROWS,
     drawings=DRAWINGS,
     calculators=(AFFORDED,),
     sweeps=SWEEPS,
-    findings=FINDINGS,
+    findings=checked_claims(WORDS, ANSWERS),
     remarks=remarks(WORDS),
 )

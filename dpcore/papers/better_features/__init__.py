@@ -1,27 +1,26 @@
 """Paper 005: linear models on fixed features (Tramer and Boneh), and the best recipes we found."""
 
-from dpcore.papers.better_features.findings import FINDINGS
+from collections.abc import Iterator
+
+from dpcore.papers.better_features.findings import ANSWERS
 from dpcore.papers.better_features.recipes import LADDERS, RECORD, TITLES, WORDS, run
-from dpcore.papers.entry import Trained, accuracy
-from dpcore.papers.paper import SEEDS, Paper
-from dpcore.papers.words import remarks, with_numbers
+from dpcore.papers.entry import Trained
+from dpcore.papers.paper import Paper
+from dpcore.papers.words import checked_claims, remarks, trained
 
 
-def _entries() -> tuple[Trained, ...]:
-    entries = []
+def _rows() -> Iterator[Trained]:
     for each in WORDS["accuracies"]:
         dataset = each["dataset"]
         rung = each["rung"]
-        config = run(dataset, rung, RECORD)
-        texts = with_numbers(WORDS["entries"], dataset=TITLES[dataset], recipe=rung)
-        entries.append(accuracy(**texts, printed=each["printed"], config=config, seeds=SEEDS))
-    return tuple(entries)
+        numbers = {"title": TITLES[dataset], "recipe": rung, "printed": each["printed"]}
+        yield trained(WORDS["entries"], run(dataset, rung, RECORD), numbers)
 
 
 PAPER = Paper(
     **WORDS["paper"],
-    entries=_entries(),
+    entries=tuple(_rows()),
     ladders=LADDERS,
-    findings=FINDINGS,
+    findings=checked_claims(WORDS, ANSWERS),
     remarks=remarks(WORDS),
 )

@@ -12,55 +12,18 @@ from dpcore.papers.better_features.recipes import (
     run,
 )
 from dpcore.papers.paper import SEEDS
-from dpcore.papers.records import Recorded, recorded
-from dpcore.papers.sa_dpsgd.runs import METHODS
-from dpcore.papers.sa_dpsgd.runs import run as run_of_001
-from dpcore.papers.words import UNKNOWN, findings, rounded_down, rounded_up
+from dpcore.papers.records import Recorded, record_of
+from dpcore.papers.sa_dpsgd.rows import METHODS
+from dpcore.papers.sa_dpsgd.rows import run as run_of_001
+from dpcore.papers.words import Numbers, rounded_down, rounded_up
 
 ID = "005"
 BELOW = 2.0  # an epsilon of ours below that of SA-DPSGD's paper
+TEXTS = WORDS["findings"]
 
 
-def _features() -> str:
-    """Compare the accuracy of features with that of the tricks of SA-DPSGD's paper."""
-    parts = []
-    holds = True
-    for dataset, title in TITLES.items():
-        cnn = recorded(ID, run(dataset, PAPERS_CNN, RECORD))
-        linear = recorded(ID, run(dataset, LINEAR, RECORD))
-        best = recorded(ID, run(dataset, BEST, RECORD))
-        cheaper = recorded(ID, run(dataset, LINEAR, BELOW))
-        if not (cnn and linear and best and cheaper):
-            continue
-        found = [recorded("001", run_of_001(title, method)) for method in METHODS]
-        tricks = [record for record in found if record]
-        if linear.mean <= cnn.mean or any(cheaper.mean <= each.mean for each in tricks):
-            holds = False
-        parts.append(
-            f"{title}: {cnn.mean:.2f} % by the network of SA-DPSGD's paper{_seeds_if_few(cnn)},"
-            f" {linear.mean:.2f} by a linear model on the features ({cheaper.mean:.2f} at epsilon"
-            f" {BELOW:g}), {best.mean:.2f} by the best recipe found{_by_tricks(tricks)}"
-        )
-    if not parts:
-        return UNKNOWN
-    verdict = "Yes" if holds else "Not always"
-    return f"{verdict}, at certified epsilon {RECORD:g}. {'. '.join(parts)}."
-
-
-def _by_tricks(records: list[Recorded]) -> str:
-    """Name the best accuracy of a paper's methods, and the epsilons that they spend.
-
-    Empty without records.
-    """
-    if not records:
-        return ""
-    best = max(records, key=lambda record: record.mean)
-    spent = [record.epsilon for record in records if record.epsilon]
-    between = f"{rounded_down(min(spent), 2)} to {rounded_up(max(spent), 2)}"
-    return (
-        f"; the methods of that paper, at epsilon {between}, at most"
-        f" {best.mean:.2f}{_seeds_if_few(best)}"
-    )
+def _record(dataset: str, rung: str, epsilon: float = RECORD) -> Recorded:
+    return record_of(ID, run(dataset, rung, epsilon))
 
 
 def _seeds_if_few(*records: Recorded) -> str:
@@ -69,49 +32,60 @@ def _seeds_if_few(*records: Recorded) -> str:
     return "" if len(fewest.runs) >= SEEDS else f" ({fewest.seeds})"
 
 
-def _figures() -> str:
-    """Name our accuracies of a linear model, to stand beside the printed ones."""
+def _features() -> Numbers:
+    """Compare the accuracy of features with that of the tricks of SA-DPSGD's paper."""
     parts = []
+    verdict = "Yes"
     for dataset, title in TITLES.items():
-        record = recorded(ID, run(dataset, LINEAR, RECORD))
-        if record:
-            parts.append(f"{title} {record.mean:.2f} % ± {record.spread or 0:.2f}")
-    if not parts:
-        return UNKNOWN
-    return f"At certified epsilon {RECORD:g}, with settings of ours: {', '.join(parts)}."
+        cnn = _record(dataset, PAPERS_CNN)
+        linear = _record(dataset, LINEAR)
+        cheaper = _record(dataset, LINEAR, BELOW)
+        tricks = [record_of("001", run_of_001(title, method)) for method in METHODS]
+        best_trick = max(tricks, key=lambda record: record.mean)
+        spent = [record.epsilon or 0.0 for record in tricks]
+        numbers = {
+            "title": title,
+            "cnn": cnn,
+            "cnn_seeds": _seeds_if_few(cnn),
+            "linear": linear,
+            "cheaper": cheaper,
+            "best": _record(dataset, BEST),
+            "least": rounded_down(min(spent), 2),
+            "most": rounded_up(max(spent), 2),
+            "trick": best_trick,
+            "trick_seeds": _seeds_if_few(best_trick),
+        }
+        parts.append(TEXTS["features"]["part"].format_map(numbers))
+        if linear.mean <= cnn.mean or cheaper.mean <= best_trick.mean:
+            verdict = "Not always"
+    return {"verdict": verdict, "parts": ". ".join(parts)}
 
 
-def _price() -> str:
+def _figures() -> Numbers:
+    """Name our accuracies of a linear model, to stand beside the printed ones."""
+    return {dataset: _record(dataset, LINEAR) for dataset in TITLES}
+
+
+def _price() -> Numbers:
     """Name the points that privacy costs, with the network and with the features."""
     parts = []
-    less = True
+    verdict = "Yes"
     for dataset, title in TITLES.items():
-        cnn = _price_of(dataset, TUNED_CNN)
-        best = _price_of(dataset, BEST)
-        if cnn and best:
-            cnn_points, cnn_seeds = cnn
-            best_points, best_seeds = best
-            parts.append(
-                f"{title} {best_points:.2f} points{best_seeds}, and {cnn_points:.2f} with the"
-                f" CNN{cnn_seeds}"
-            )
-            less = less and best_points < cnn_points
-    if not parts:
-        return UNKNOWN
-    verdict = "Yes" if less else "Not always"
-    return f"{verdict}, beside the same recipe without privacy: {'; '.join(parts)}."
+        cnn, cnn_seeds = _price_of(dataset, TUNED_CNN)
+        best, best_seeds = _price_of(dataset, BEST)
+        parts.append(
+            f"{title} {best:.2f} points{best_seeds}, and {cnn:.2f} with the CNN{cnn_seeds}"
+        )
+        if best >= cnn:
+            verdict = "Not always"
+    return {"verdict": verdict, "parts": "; ".join(parts)}
 
 
-def _price_of(dataset: str, rung: str) -> tuple[float, str] | None:
-    """Return the points that privacy costs a recipe, and the number of seeds if they are few.
-
-    None without both records.
-    """
-    private = recorded(ID, run(dataset, rung, RECORD))
-    plain = recorded(ID, plain_run(dataset, rung))
-    if not (private and plain):
-        return None
+def _price_of(dataset: str, rung: str) -> tuple[float, str]:
+    """Return the points that privacy costs a recipe, and the number of seeds if they are few."""
+    private = _record(dataset, rung)
+    plain = record_of(ID, plain_run(dataset, rung))
     return plain.mean - private.mean, _seeds_if_few(private, plain)
 
 
-FINDINGS = findings(WORDS, {"features": _features, "figures": _figures, "price": _price})
+ANSWERS = {"features": _features, "figures": _figures, "price": _price}

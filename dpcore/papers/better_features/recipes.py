@@ -10,7 +10,6 @@ from typing import Any
 from dpcore.data.catalogue import DATASETS
 from dpcore.papers.entry import without_privacy
 from dpcore.papers.paper import Ladder, Rung
-from dpcore.papers.sa_dpsgd.runs import SETS
 from dpcore.papers.words import config_of, words_of
 from dpcore.training.config import RunConfig
 
@@ -42,15 +41,10 @@ def run(dataset: str, rung: str, epsilon: float) -> RunConfig:
     settings = dict(recipe["run"])
     settings["dataset"] = dataset
     settings["sigma"] = recipe["sigmas"][EPSILONS.index(epsilon)]
-    if rung == PAPERS_CNN:
-        theirs = SETS[TITLES[dataset]]
-        settings["model"] = theirs["model"]
-        settings["lr"] = theirs["lr"]
-        settings["batch"] = theirs["batch"]
-    elif rung == BEST:
+    if rung == BEST:
         settings["lr"] = round(settings["lr"] * epsilon / RECORD, 3)
         settings["mean_sigma"] = MEAN_AT_ONE / epsilon
-    else:
+    elif rung != PAPERS_CNN:
         settings["lr"] = round(settings["lr"] * min(RECORD, epsilon) / RECORD, 3)
     return config_of(WORDS["common"], settings)
 
@@ -65,9 +59,11 @@ def _ladder(dataset: str) -> Ladder:
     """Return the figure of all recipes for a data set."""
     rungs = []
     for name in RECIPES[dataset]:
-        private = tuple((epsilon, run(dataset, name, epsilon)) for epsilon in EPSILONS)
+        private = tuple(run(dataset, name, epsilon) for epsilon in EPSILONS)
         rungs.append(Rung(name, private, plain_run(dataset, name)))
-    return Ladder(place=DATASETS[dataset].title, rungs=tuple(rungs), **WORDS["ladders"])
+    return Ladder(
+        place=DATASETS[dataset].title, epsilons=EPSILONS, rungs=tuple(rungs), **WORDS["ladders"]
+    )
 
 
 LADDERS = tuple(_ladder(dataset) for dataset in RECIPES)

@@ -1,16 +1,16 @@
 """Paper 004: deep learning with Gaussian differential privacy."""
 
 from dpcore.papers.gaussian_dp.figures import DRAWINGS
-from dpcore.papers.gaussian_dp.findings import FINDINGS, REMARKS
-from dpcore.papers.gaussian_dp.numbers import ENTRIES, WORDS
-from dpcore.papers.gaussian_dp.runs import RUNS, SWEEPS
+from dpcore.papers.gaussian_dp.findings import ANSWERS, REMARKED
+from dpcore.papers.gaussian_dp.rows import ROWS, SWEEPS, WORDS
 from dpcore.papers.paper import Paper
+from dpcore.papers.words import checked_claims, remarks
 
 PAPER = Paper(
     **WORDS["paper"],
-    entries=(*ENTRIES, *RUNS),
+    entries=ROWS,
     drawings=DRAWINGS,
     sweeps=SWEEPS,
-    findings=FINDINGS,
-    remarks=REMARKS,
+    findings=checked_claims(WORDS, ANSWERS),
+    remarks=remarks(WORDS, REMARKED),
 )

@@ -1,9 +1,9 @@
 """Paper 003: input perturbation, beside the other places where noise can go."""
 
-from dpcore.papers.input_perturbation.noise_table import CALCULATOR, WORDS
-from dpcore.papers.input_perturbation.numbers import DRAWINGS, ENTRIES, EXPERIMENTS, FINDINGS
+from dpcore.papers.input_perturbation.rows import ANSWERS, DRAWINGS, ENTRIES, EXPERIMENTS
+from dpcore.papers.input_perturbation.table_1 import CALCULATOR, WORDS
 from dpcore.papers.paper import Paper
-from dpcore.papers.words import remarks
+from dpcore.papers.words import checked_claims, remarks
 
 PAPER = Paper(
     **WORDS["paper"],
@@ -11,6 +11,6 @@ PAPER = Paper(
     drawings=DRAWINGS,
     calculators=(CALCULATOR,),
     experiments=EXPERIMENTS,
-    findings=FINDINGS,
+    findings=checked_claims(WORDS, ANSWERS),
     remarks=remarks(WORDS),
 )

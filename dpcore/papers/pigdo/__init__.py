@@ -1,18 +1,17 @@
 """Paper 000: perturbed iterative gradient descent (PIAdam and its kin), and MMA, its accountant."""
 
 from dpcore.papers.paper import Paper
-from dpcore.papers.pigdo.accuracies import IMPROVEMENTS
-from dpcore.papers.pigdo.findings import FINDINGS, REMARKS
-from dpcore.papers.pigdo.numbers import ENTRIES, FIGURE_4
-from dpcore.papers.pigdo.runs import RUNS, SWEEPS
+from dpcore.papers.pigdo.findings import ANSWERS, remarked
+from dpcore.papers.pigdo.rows import FIGURE_4, ROWS, SWEEPS
 from dpcore.papers.pigdo.theorem_3 import MAP, WORDS
+from dpcore.papers.words import checked_claims, remarks
 
 PAPER = Paper(
     **WORDS["paper"],
-    entries=(*ENTRIES, *IMPROVEMENTS, *RUNS),
+    entries=ROWS,
     drawings=(FIGURE_4,),
     maps=(MAP,),
     sweeps=SWEEPS,
-    findings=FINDINGS,
-    remarks=REMARKS,
+    findings=checked_claims(WORDS, ANSWERS),
+    remarks=remarks(WORDS, remarked()),
 )

@@ -1,36 +1,151 @@
-"""Numbers in the answers to paper 000's claims on privacy, and in the remarks on it."""
+"""Numbers in the answers to paper 000's claims, and in the remarks on it."""
 
 import math
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dpcore.papers.comparison import certified, certified_lower
 from dpcore.papers.entry import FEWER_POINTS, PrintedClaim
+from dpcore.papers.paper import Sweep
 from dpcore.papers.pigdo import theorem_3
-from dpcore.papers.pigdo.accuracies import (
-    IMPROVEMENTS,
-    changes,
-    changes_in_words,
-    hidden_units,
-    judged,
-    kinds,
-    levels,
-)
-from dpcore.papers.pigdo.numbers import (
+from dpcore.papers.pigdo.rows import (
+    DEFAULT,
+    EPSILONS,
     FIGURE_4_SETTING,
+    FIGURE_6B,
+    FIGURE_7A,
+    FIVE,
+    IMPROVEMENTS,
+    LEVELS,
     MNIST,
+    PIADAM,
     QUOTED,
+    SIGMA,
     STEPS,
+    THREE,
     drawn_at_the_end,
     epsilon_at_the_end,
+    name_of,
+    run,
 )
-from dpcore.papers.pigdo.runs import EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import DELTA, DOMINANT, WORDS, Counterexample, Lambda, claimed
-from dpcore.papers.words import Numbers, findings, remarks, rounded_down, rounded_up
+from dpcore.papers.records import NotRecorded, Recorded, recorded
+from dpcore.papers.words import Numbers, rounded_down, rounded_up
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, plain, short
 
+ID = "000"
+ROUNDED = 0.005  # error of printing an accuracy
+WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
+TEXTS = WORDS["race"]
+
+
+@dataclass(frozen=True)
+class Race:
+    """Runs at one setting: PIAdam's, and those of its most accurate rival."""
+
+    where: str  # "MNIST at sigma 8, the code's network"
+    own: Recorded
+    rival: str
+    best: Recorded  # of the rival
+    printed: Mapping[str, str]  # accuracies of Figure 5 or 8 at this setting, by name
+
+    @property
+    def lead(self) -> float:
+        """Percentage points by which PIAdam is ahead of the rival."""
+        return self.own.mean - self.best.mean
+
+    def in_words(self) -> str:
+        """Return both accuracies with their seeds, and the printed ones if there are two."""
+        rival = self.rival.split(",")[0]  # the paper prints accuracies by method, not by network
+        numbers = vars(self) | {
+            "rival": rival,
+            "own_printed": self.printed.get(PIADAM),
+            "rival_printed": self.printed.get(rival),
+        }
+        text = TEXTS["text"]
+        if numbers["own_printed"] and numbers["rival_printed"]:
+            text = f"{text} {TEXTS['printed']}"
+        return text.format_map(numbers)
+
+
+def _race(network: str, data: str, sigma: float, methods: Sequence[str]) -> Iterator[Race]:
+    """Yield the race of the first method against the best of the others, if it is recorded."""
+    own = recorded(ID, run(data, methods[0], sigma))
+    if own is None:
+        return
+    rivals = {}
+    for name in methods[1:]:
+        record = recorded(ID, run(data, name, sigma))
+        if record and record.data == own.data:
+            rivals[name] = record
+    if rivals:
+        best = max(rivals, key=lambda name: rivals[name].mean)
+        where = f"{own.data.title} at sigma {sigma:g}, the {network}'s network"
+        yield Race(where, own, best, rivals[best], LEVELS.get(data, {}).get(sigma, {}))
+
+
+def levels() -> Iterator[Race]:
+    """Yield the races of Figures 5 and 8, on both networks for MNIST."""
+    for data, rows in LEVELS.items():
+        for sigma in rows:
+            yield from _race("code", data, sigma, FIVE)
+            if data == "MNIST":
+                yield from _race("text", data, sigma, WRITTEN)
+
+
+def kinds() -> Iterator[Race]:
+    """Yield the races of Figure 3, between the three methods of the paper."""
+    for data, sigma in DEFAULT.items():
+        for network, reading in (("code", "as coded"), ("text", "as written")):
+            yield from _race(network, data, sigma, [name_of(each, reading) for each in THREE])
+
+
+def judged(races: Iterable[Race], roughly: float) -> str:
+    """Say how often PIAdam is ahead, or behind by at most `roughly` points, and name the others."""
+    count = 0
+    behind = []
+    even = []
+    for each in races:
+        count += 1
+        if each.lead < -roughly:
+            behind.append(each.in_words())
+        elif each.lead < 0:
+            even.append(each.in_words())
+    if not count:
+        raise NotRecorded("PIAdam against its rivals")
+    ahead_in = count - len(behind) - len(even)
+    parts = [f"of {count} comparisons that are recorded, PIAdam is ahead in {ahead_in}"]
+    if roughly:
+        parts.append(f"roughly equal (behind by {roughly:g} points at most) in {len(even)}")
+    parts.append(f"behind in {len(behind)}")
+    verdict = "Not everywhere" if behind else "Yes, where it is recorded"
+    answer = f"{verdict}: {', '.join(parts)}."
+    listed = "; ".join([*behind, *even])
+    return f"{answer} Accuracies in % where a rival is ahead: {listed}." if listed else answer
+
+
+def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
+    """Return the change of accuracy, in points, over each sweep with several recorded values."""
+    found = {}
+    for sweep in sweeps:
+        records = [recorded(ID, config) for config in sweep.configs]
+        means = [record.mean for record in records if record]
+        if len(means) > 1:
+            found[sweep.title] = max(means) - min(means)
+    if not found:
+        raise NotRecorded("a sweep with two values")
+    return found
+
+
+def changes_in_words(found: Mapping[str, float]) -> str:
+    """List the changes of accuracy, by the title of the sweep."""
+    return "; ".join(f"{change:.2f} points ({title})" for title, change in found.items())
+
+
+CHANGE = 3.0  # percentage points, claimed for Figure 7(a)
 FEW = 10  # steps, to compare with the many of Figure 4
 Q = FIGURE_4_SETTING.q
 SIGMA_4 = FIGURE_4_SETTING.sigma  # of Figure 4
@@ -125,32 +240,28 @@ def _three_epsilons() -> Numbers:
 def _two_at_a_time() -> Numbers:
     """Compare epsilon at the sigma of one replaced example with that of its half."""
     halved = replace(MNIST, sigma=MNIST.sigma / 2)
-    coarse = certified_lower(PrintedClaim(halved.mechanism, DELTA))
-    fine = certified(PrintedClaim(MNIST.mechanism, DELTA)).value
+    coarse = certified_lower(halved.claim)
+    fine = certified(MNIST.claim).value
     return {"coarse": rounded_down(coarse), "fine": at_most(fine)}
 
 
-def _delta() -> str:
-    """Name the steps that Figure 6(b)'s epsilons afford at its smallest and largest delta."""
+def _delta() -> Numbers:
+    """Find the steps that Figure 6(b)'s epsilons afford at its smallest and largest delta."""
     deltas = [config.delta for config in FIGURE_6B[0].configs]
-    smallest = deltas[0]
-    largest = deltas[-1]
+    ends = (deltas[0], deltas[-1])
     parts = []
     for epsilon in EPSILONS:
-        at_smallest = _affordable(epsilon, smallest, "mma")
-        at_largest = _affordable(epsilon, largest, "mma")
-        proven_at_smallest = _affordable(epsilon, smallest, CERTIFIED)
-        proven_at_largest = _affordable(epsilon, largest, CERTIFIED)
-        parts.append(
-            f"epsilon {epsilon:g} affords {at_smallest:,} steps by MMA at delta {plain(smallest)}"
-            f" and {at_largest:,} at {plain(largest)}, certified {proven_at_smallest:,} and"
-            f" {proven_at_largest:,}"
-        )
-    found = changes(FIGURE_6B)
-    accuracy = "How accuracy changes is not recorded yet."
-    if found:
-        accuracy = f"Accuracy changes by {changes_in_words(found)}."
-    return f"{accuracy} The steps change much: at sigma {SIGMA:g} {'; '.join(parts)}."
+        steps = []
+        for accountant in ("mma", CERTIFIED):
+            steps += [_affordable(epsilon, delta, accountant) for delta in ends]
+        numbers = {
+            "epsilon": epsilon,
+            "steps": steps,
+            "small": plain(ends[0]),
+            "large": plain(ends[1]),
+        }
+        parts.append(WORDS["findings"]["delta"]["part"].format_map(numbers))
+    return {"changes": changes_in_words(changes(FIGURE_6B)), "parts": "; ".join(parts)}
 
 
 def _affordable(epsilon: float, delta: float, accountant: str) -> float:
@@ -164,30 +275,35 @@ def at_most(bound: float) -> str:
     return f"at most {rounded_up(bound)}"
 
 
-def _rivals() -> str:
-    return judged(levels(), FEWER_POINTS)
+def _rivals() -> Numbers:
+    return {"answer": judged(levels(), FEWER_POINTS)}
 
 
-def _kin() -> str:
-    return judged(kinds(), 0.0)
+def _kin() -> Numbers:
+    return {"answer": judged(kinds(), 0.0)}
 
 
-FINDINGS = findings(
-    WORDS,
-    {
-        "mma_and_moments": _mma_and_moments,
-        "other_accountants": _other_accountants,
-        "logarithm": _logarithm,
-        "theorem_3": _theorem_3,
-        "direction": _direction,
-        "three_epsilons": _three_epsilons,
-        "two_at_a_time": _two_at_a_time,
-        "rivals": _rivals,
-        "kin": _kin,
-        "hidden_units": hidden_units,
-        "delta": _delta,
-    },
-)
+def _hidden_units() -> Numbers:
+    """Find the changes of accuracy over the panels of Figure 7(a)."""
+    found = changes(FIGURE_7A)
+    within = max(found.values()) <= CHANGE
+    verdict = "Yes, where it is recorded" if within else "Not everywhere"
+    return {"verdict": verdict, "changes": changes_in_words(found)}
+
+
+ANSWERS = {
+    "mma_and_moments": _mma_and_moments,
+    "other_accountants": _other_accountants,
+    "logarithm": _logarithm,
+    "theorem_3": _theorem_3,
+    "direction": _direction,
+    "three_epsilons": _three_epsilons,
+    "two_at_a_time": _two_at_a_time,
+    "rivals": _rivals,
+    "kin": _kin,
+    "hidden_units": _hidden_units,
+    "delta": _delta,
+}
 
 
 FAILS_FROM = 1 / (1 + DOMINANT)  # the q from which sigma^2 > 10 q / (1 - q) fails at sigma = 1
@@ -219,7 +335,8 @@ def _ratio_of_terms(sigma: float, t: int) -> str:
     return short(own / following)
 
 
-def _of_remarks() -> dict[str, object]:
+def remarked() -> Numbers:
+    """Return the numbers in the remarks."""
     order = 10
     third = math.comb(order + 1, 3) * theorem_3.dropped_bounds(Q, 1.0, 3)[2] / (Q * order) ** 2
     wrong = [each for each in IMPROVEMENTS if each.because]
@@ -241,6 +358,3 @@ def _of_remarks() -> dict[str, object]:
         "all": len(IMPROVEMENTS),
         "names": ", ".join(names),
     }
-
-
-REMARKS = remarks(WORDS, **_of_remarks())

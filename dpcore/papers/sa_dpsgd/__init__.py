@@ -2,16 +2,15 @@
 
 from dpcore.papers.paper import Paper
 from dpcore.papers.sa_dpsgd.figures import DRAWINGS
-from dpcore.papers.sa_dpsgd.findings import FINDINGS
-from dpcore.papers.sa_dpsgd.numbers import ENTRIES
-from dpcore.papers.sa_dpsgd.runs import RUNS, SWEEPS, WORDS
-from dpcore.papers.words import remarks
+from dpcore.papers.sa_dpsgd.findings import ANSWERS
+from dpcore.papers.sa_dpsgd.rows import ROWS, SWEEPS, WORDS
+from dpcore.papers.words import checked_claims, remarks
 
 PAPER = Paper(
     **WORDS["paper"],
-    entries=(*ENTRIES, *RUNS),
+    entries=ROWS,
     sweeps=SWEEPS,
     drawings=DRAWINGS,
-    findings=FINDINGS,
+    findings=checked_claims(WORDS, ANSWERS),
     remarks=remarks(WORDS),
 )

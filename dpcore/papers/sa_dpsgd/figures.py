@@ -1,33 +1,38 @@
 """Figures 3 and 4b and equation (3) of paper 001, drawn again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
-from dpcore.papers.paper import Drawing, Line
+from dpcore.papers.paper import Drawing, Line, Lines
 from dpcore.papers.records import OnTheWay, recorded
-from dpcore.papers.sa_dpsgd.numbers import (
+from dpcore.papers.sa_dpsgd.rows import (
+    ANNEALED,
     BUDGET,
+    DATA,
     DELTA,
+    METHODS,
+    WORDS,
     acceptance,
     affordable,
+    run,
     setting,
     theorem_1,
     whole_epochs,
 )
-from dpcore.papers.sa_dpsgd.runs import ANNEALED, DATA, METHODS, WORDS, run
+from dpcore.papers.words import drawing
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.plan import plan
 
 ID = "001"
-PANELS = {"Figure 3 (d)": "MNIST", "Figure 3 (e)": "Fashion-MNIST"}
+PANELS = {"d": "MNIST", "e": "Fashion-MNIST"}  # of Figure 3
 # For Figure 4b, whose own values are only in the image.
 BATCHES = np.array([64, 128, 256, 512, 1024, 2048])
 
 
-def _figure_3() -> tuple[Line, ...]:
+def _figure_3() -> Lines:
     column = setting("MNIST")
     tau = whole_epochs("MNIST")
     limit = DATA["MNIST"]["limit"]
@@ -37,28 +42,25 @@ def _figure_3() -> tuple[Line, ...]:
     lines = [Line("Accepted steps, by Theorem 1", x, np.array(by_theorem))]
     # Proposals to each accepted step, and how many of them are rejected, fixed beforehand.
     for proposals, rejected in ((1, "none"), (2, "half"), (limit + 1, f"{limit} of {limit + 1}")):
-        curve = ACCOUNTANTS[CERTIFIED].curve(
-            column.after(proposals * tau), proposals * steps, DELTA
-        )
+        charged = column.after(proposals * tau)
+        curve = ACCOUNTANTS[CERTIFIED].curve(charged, proposals * steps, DELTA)
         lines.append(Line(f"Certified, {rejected} rejected", x, curve.epsilon, CERTIFIED))
-    return tuple(lines)
+    return lines
 
 
-def _equation_3() -> tuple[Line, ...]:
+def _equation_3() -> Lines:
     rise = np.geomspace(1e-7, 1e-4, 121)
     counts = (1, 100, 1000, whole_epochs("MNIST"))
-    return tuple(
-        Line(f"after {tau:,} accepted steps", rise, acceptance(rise, tau)) for tau in counts
-    )
+    return [Line(f"after {tau:,} accepted steps", rise, acceptance(rise, tau)) for tau in counts]
 
 
-def _figure_4b() -> tuple[Line, ...]:
+def _figure_4b() -> Lines:
     column = setting("MNIST")
     epochs = []
     for batch in BATCHES.tolist():
         q = batch / column.n
         epochs.append(affordable(q, column.sigma, BUDGET) * batch / column.n)
-    return (Line("epochs for epsilon 3", BATCHES.astype(np.float64), np.array(epochs)),)
+    return [Line("epochs for epsilon 3", BATCHES.astype(np.float64), np.array(epochs))]
 
 
 def course_of(title: str, method: str) -> tuple[OnTheWay, ...]:
@@ -68,7 +70,7 @@ def course_of(title: str, method: str) -> tuple[OnTheWay, ...]:
     return next((each.course for each in runs if each.course), ())
 
 
-def accuracy_lines(title: str) -> tuple[Line, ...]:
+def accuracy_lines(title: str) -> Lines:
     """Draw accuracy in percent against epsilon of every recorded method.
 
     SA-DPSGD has a second line, which charges the accepted steps alone.
@@ -85,7 +87,7 @@ def accuracy_lines(title: str) -> tuple[Line, ...]:
             accepted = [each.accepted or 0 for each in counted]
             name = f"{method}, accepted steps alone"
             lines.append(_accuracy_line(name, counted, accepted, charged))
-    return tuple(lines)
+    return lines
 
 
 def _accuracy_line(
@@ -98,22 +100,16 @@ def _accuracy_line(
     return Line(name, curve.epsilon[places], accuracies)
 
 
-def _accuracy_drawings() -> tuple[Drawing, ...]:
-    """Return the panels whose runs are all recorded."""
-    drawings = []
-    for place, data in PANELS.items():
-        if all(course_of(data, method) for method in METHODS):
-            title = f"Accuracy against epsilon on {data}, delta = 1e-5"
-            texts = WORDS["accuracy_figures"]
-            lines = partial(accuracy_lines, data)
-            drawings.append(Drawing(**texts, place=place, title=title, lines=lines))
-    return tuple(drawings)
+def _drawings() -> Iterator[Drawing]:
+    """Yield the figures, and of Figure 3 the panels of accuracies whose runs are all recorded."""
+    texts = WORDS["drawings"]
+    yield drawing(texts["figure_3"], _figure_3)
+    yield drawing(texts["equation_3"], _equation_3)
+    yield drawing(texts["figure_4b"], _figure_4b)
+    for panel, title in PANELS.items():
+        if all(course_of(title, method) for method in METHODS):
+            lines = partial(accuracy_lines, title)
+            yield drawing(texts["accuracies"], lines, {"panel": panel, "data": title})
 
 
-DRAWN = WORDS["drawings"]
-DRAWINGS = (
-    Drawing(**DRAWN["figure_3"], lines=_figure_3),
-    Drawing(**DRAWN["equation_3"], lines=_equation_3),
-    Drawing(**DRAWN["figure_4b"], lines=_figure_4b),
-    *_accuracy_drawings(),
-)
+DRAWINGS = tuple(_drawings())

@@ -2,11 +2,20 @@
 
 import numpy as np
 
-from dpcore.papers.sa_dpsgd import numbers
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
-from dpcore.papers.sa_dpsgd.numbers import BUDGET, DELTA, NAMES, Q0, setting
-from dpcore.papers.sa_dpsgd.runs import DATA, WORDS
-from dpcore.papers.words import Numbers, findings, rounded_down, rounded_up
+from dpcore.papers.sa_dpsgd.rows import (
+    BUDGET,
+    DATA,
+    DELTA,
+    Q0,
+    acceptance,
+    affordable,
+    proven_epsilon,
+    setting,
+    theorem_1,
+    whole_epochs,
+)
+from dpcore.papers.words import Numbers, rounded_down, rounded_up
 from dpcore.privacy.report.numbers import percent, plain, short
 
 ONE = Selection(sigma=2.0, distance=6.0)  # one step, with any number of rejections
@@ -19,7 +28,7 @@ def _free() -> Numbers:
     """Count accepted steps alone, and bound the epsilon of all, with the paper's limit."""
     return vars(MANY) | {
         "steps": STEPS,
-        "charged": short(numbers.theorem_1(1.0, MANY.sigma, STEPS)),
+        "charged": short(theorem_1(1.0, MANY.sigma, STEPS)),
         "counted": short(MANY.accepted_only(DELTA, STEPS)),
         "proven": rounded_down(MANY.epsilon_after(STEPS, DELTA)),
     }
@@ -37,11 +46,11 @@ def _one_step() -> Numbers:
 def _spent_on_data() -> Numbers:
     """Bound epsilon on each data set without rejections, and with as many as the limit allows."""
     parts = []
-    for name in NAMES:
-        tau = numbers.whole_epochs(name)
-        limit = DATA[name]["limit"]
-        low = numbers.proven_epsilon(name, tau)
-        high = numbers.proven_epsilon(name, (limit + 1) * tau)
+    for name, data in DATA.items():
+        tau = whole_epochs(name)
+        limit = data["limit"]
+        low = proven_epsilon(name, tau)
+        high = proven_epsilon(name, (limit + 1) * tau)
         parts.append(
             f"{name}: {rounded_up(low)} for {tau:,} proposals, {rounded_up(high)}"
             f" for {tau:,} accepted steps with up to {limit} rejections before each"
@@ -53,8 +62,8 @@ def _gap() -> Numbers:
     """Name the data sets of Table 3 on which SA-DPSGD's lead over AUTO-S grows, and the others."""
     growing = []
     others = []
-    for name in NAMES:
-        gaps = [epsilons[-2] - epsilons[-1] for epsilons in DATA[name]["reaches"].values()]
+    for name, data in DATA.items():
+        gaps = [epsilons[-2] - epsilons[-1] for epsilons in data["reaches"].values()]
         if gaps == sorted(gaps):
             growing.append(name)
         else:
@@ -63,11 +72,14 @@ def _gap() -> Numbers:
 
 
 def _saving() -> Numbers:
-    """Find the least and the largest share of steps that Table 3 saves, and where."""
+    """Find the least and the largest share of AUTO-S's steps that Table 3 saves, and where."""
     shares = {}
     for name, data in DATA.items():
-        for accuracy in data["reaches"]:
-            shares[name, accuracy] = numbers.saved_share(name, accuracy)
+        column = setting(name)
+        for accuracy, (*_, auto_s, annealed) in data["reaches"].items():
+            own = affordable(column.q, column.sigma, annealed)
+            other = affordable(column.q, column.sigma, auto_s)
+            shares[name, accuracy] = 1 - own / other
     name, accuracy = max(shares, key=shares.__getitem__)
     return {
         "least": percent(min(shares.values()), 0),
@@ -81,29 +93,25 @@ def _logarithm() -> Numbers:
     """Count the steps that the budget pays for, as printed and as meant."""
     column = setting("MNIST")
     return {
-        "budget": BUDGET,
-        "printed": numbers.affordable(column.q, column.sigma, BUDGET, printed=True),
-        "meant": numbers.affordable(column.q, column.sigma, BUDGET),
+        "printed": affordable(column.q, column.sigma, BUDGET, printed=True),
+        "meant": affordable(column.q, column.sigma, BUDGET),
     }
 
 
 def _small_probability() -> Numbers:
     """Find the chance of accepting a small rise of the loss at the end of training."""
-    tau = numbers.whole_epochs("MNIST")
+    tau = whole_epochs("MNIST")
     rise = 1e-4
-    chance = float(numbers.acceptance(np.array([rise]), tau)[0])
-    return {"q0": Q0, "product": Q0 * tau, "rise": plain(rise), "chance": percent(chance)}
+    chance = float(acceptance(np.array([rise]), tau)[0])
+    return {"product": Q0 * tau, "rise": plain(rise), "chance": percent(chance)}
 
 
-FINDINGS = findings(
-    WORDS,
-    {
-        "free": _free,
-        "one_step": _one_step,
-        "three": _spent_on_data,
-        "saving": _saving,
-        "gap": _gap,
-        "logarithm": _logarithm,
-        "small_probability": _small_probability,
-    },
-)
+ANSWERS = {
+    "free": _free,
+    "one_step": _one_step,
+    "three": _spent_on_data,
+    "saving": _saving,
+    "gap": _gap,
+    "logarithm": _logarithm,
+    "small_probability": _small_probability,
+}

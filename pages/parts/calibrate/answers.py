@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.papers.entry import PrintedSetting
-from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
+from dpcore.papers.gaussian_dp.rows import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration import for_sampler
 from dpcore.privacy.calibration.solve import Answer, same_epsilon

@@ -1,6 +1,6 @@
 """Figures of a paper, drawn again one at a time, with its maps, sweeps and ladders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from html import escape
 from itertools import cycle
@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures.papers import AREAS, drawing_alt, drawing_figure, map_alt, map_figure
-from dpcore.papers.paper import Cells, Drawing, Ladder, Line, Map, Paper, Sweep
+from dpcore.papers.paper import Cells, Drawing, Ladder, Line, Lines, Map, Paper, Sweep
 from dpcore.papers.records import recorded
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
@@ -33,7 +34,7 @@ def result_of(compute: Callable[[], Any]) -> Any:
 def show_figures(paper: Paper, link: str) -> None:
     """Draw the choice of a figure and the figure; a saved picture has its title and the link."""
     figures = (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders)
-    every = by_name(lambda each: each.place, figures)
+    every = by_name([each.place for each in figures], figures)
     if not every:
         return
 
@@ -79,7 +80,7 @@ def _show_curves(
                 st.html(details_table(paper, chosen))
 
 
-def drawing_rows(lines: tuple[Line, ...], link: str) -> Rows:
+def drawing_rows(lines: Lines, link: str) -> Rows:
     """Return a row for each point: curve, accountant, x, y, link."""
     rows = []
     for line in lines:
@@ -127,7 +128,7 @@ def _areas(plane: Map) -> str:
     return f'<ul class="remarks areas">{"".join(items)}</ul>'
 
 
-def _drawing(chosen: Drawing | Sweep | Ladder, lines: tuple[Line, ...]) -> Drawing:
+def _drawing(chosen: Drawing | Sweep | Ladder, lines: Lines) -> Drawing:
     """Return the figure itself, or one of the recorded accuracies of a sweep or a ladder."""
     if isinstance(chosen, Drawing):
         return chosen
@@ -137,32 +138,24 @@ def _drawing(chosen: Drawing | Sweep | Ladder, lines: tuple[Line, ...]) -> Drawi
     return Drawing(chosen.place, chosen.title, x, y, lambda: lines, from_zero=swept)
 
 
-def _lines(paper: Paper, chosen: Drawing | Sweep | Ladder) -> tuple[Line, ...]:
+def _lines(paper: Paper, chosen: Drawing | Sweep | Ladder) -> Lines:
     """Return computed curves, or recorded accuracies with NaN for missing ones.
 
     There is nothing without any record.
     """
     if isinstance(chosen, Drawing):
         return result_of(chosen.lines)
-    lines = []
     if isinstance(chosen, Sweep):
-        shown = []
-        values = []
-        for config in chosen.configs:
-            value = getattr(config, chosen.setting)
-            if isinstance(value, int | float):
-                shown.append(config)
-                values.append(value)
-        x = np.array(values, dtype=float)
-        lines.append(Line("Recorded here", x, _accuracies(paper, shown)))
+        x = np.array([getattr(config, chosen.setting) for config in chosen.configs], dtype=float)
+        lines = [Line("Recorded here", x, _accuracies(paper, chosen.configs))]
     else:  # the best rung first
         x = np.array(chosen.epsilons)
+        lines = []
         for rung in reversed(chosen.rungs):
-            y = _accuracies(paper, [config for _, config in rung.configs])
-            lines.append(Line(rung.name, x, y))
-    return tuple(line for line in lines if np.isfinite(line.y).any())
+            lines.append(Line(rung.name, x, _accuracies(paper, rung.configs)))
+    return [line for line in lines if np.isfinite(line.y).any()]
 
 
-def _accuracies(paper: Paper, configs: list[RunConfig]) -> np.ndarray:
+def _accuracies(paper: Paper, configs: Sequence[RunConfig]) -> FloatArray:
     records = [recorded(paper.id, config) for config in configs]
     return np.array([record.mean if record else np.nan for record in records])

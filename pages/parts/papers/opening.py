@@ -1,7 +1,7 @@
 """Links that open a paper's settings on other pages, and names of its parts in the address."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -61,13 +61,13 @@ def link_of_run(config: RunConfig, what: str) -> str:
     return _link(menu.page_at("train"), fields_of_run(config), what)
 
 
-def by_name(title: Callable[[Thing], str], things: Sequence[Thing]) -> dict[str, Thing]:
+def by_name(titles: Sequence[str], things: Sequence[Thing]) -> dict[str, Thing]:
     """Return things by their names in the address: titles, with letters where several share one.
 
-    >>> [*by_name(str, ["Figure 5 (1)", "Table 2", "Table 2"])]
+    >>> [*by_name(["Figure 5 (1)", "Table 2", "Table 2"], [1, 2, 3])]
     ['figure-5-1', 'table-2-a', 'table-2-b']
     """
-    plain = [re.sub("[^a-z0-9]+", "-", title(each).lower()).strip("-") for each in things]
+    plain = [re.sub("[^a-z0-9]+", "-", title.lower()).strip("-") for title in titles]
     named: dict[str, Thing] = {}
     for place, (name, thing) in enumerate(zip(plain, things, strict=True)):
         if plain.count(name) > 1:

@@ -14,9 +14,8 @@ from dpcore.papers.entry import PrintedSetting, Trained
 from dpcore.papers.paper import Ladder, Paper, Sweep
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.numbers import epochs_of, outward, plain, value_text
+from dpcore.privacy.report.numbers import epochs_of, outward, plain
 from dpcore.runs.expected import duration
-from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts.controls.widgets import several
@@ -167,16 +166,11 @@ def _recorded(text: str, record: Recorded | None, own: str) -> str:
     )
 
 
-def value_of(sweep: Sweep, config: RunConfig) -> str:
-    """Return the setting that changes, of one run of a sweep."""
-    return value_text(getattr(config, sweep.setting))
-
-
 def sweep_table(paper: Paper, sweep: Sweep) -> str:
     """Return an HTML table with a row for each value of the setting, and a way to train it."""
     rows = []
     for place, config in enumerate(sweep.configs):
-        value = value_of(sweep, config)
+        value = sweep.value(config)
         accuracy = _accuracy(recorded(paper.id, config), f"sweep-{place}")
         rows.append([value, accuracy, link_of_run(config, f"{sweep.title}, {value}")])
     heads = (SETTINGS[sweep.setting].label, "Accuracy recorded here", OPEN)
@@ -189,7 +183,7 @@ def ladder_table(paper: Paper, ladder: Ladder) -> str:
     rows = []
     for rung in ladder.rungs:
         cells = [escape(rung.name)]
-        configs = [*(config for _, config in rung.configs), rung.plain]
+        configs = [*rung.configs, rung.plain]
         for head, config in zip(heads, configs, strict=True):
             way = link_of_run(config, f"{rung.name}, {head}") if config.private else ""
             cells.append(_cell(recorded(paper.id, config), way))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import itemgetter
 
 import streamlit as st
 
@@ -18,7 +17,6 @@ from dpcore.training.seed_summary import with_seeds
 from pages.parts.controls.widgets import choice_by_title, number
 from pages.parts.jobs import expected_seconds, job_store, say_problem
 from pages.parts.papers.opening import by_name
-from pages.parts.papers.tables import value_of
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.buttons import start
@@ -30,28 +28,15 @@ REPEATS = replace(SEEDS, key="repeats", default="3")  # a mean needs a spread
 
 def show_trainings(paper: Paper) -> None:
     """Draw the choice of an accuracy and the button that starts its runs."""
-    every = by_name(itemgetter(0), _trainings(paper))
+    runs = paper.printed_runs + paper.figure_runs
+    every = by_name([run.label for run in runs], runs)
     if not every:
         return
     st.subheader("Train it yourself", anchor=False)
     name = choice_by_title(
-        "Accuracy", tuple(every), f"training_{paper.id}", lambda name: every[name][0]
+        "Accuracy", tuple(every), f"training_{paper.id}", lambda name: every[name].label
     )
-    _, config = every[name]
-    _start(paper, config, f"{paper.id}-{name}")
-
-
-def _trainings(paper: Paper) -> list[tuple[str, RunConfig]]:
-    """Return titles and runs of each quoted accuracy and of each point of the paper's figures."""
-    trainings = [(f"{each.place}: {each.quantity}", each.config) for each in paper.trained]
-    for sweep in paper.sweeps:
-        for config in sweep.configs:
-            title = f"{sweep.place}: {sweep.title}, {value_of(sweep, config)}"
-            trainings.append((title, config))
-    for ladder in paper.ladders:
-        for name, config in ladder.runs:
-            trainings.append((f"{ladder.place}: {name}", config))
-    return trainings
+    _start(paper, every[name].config, f"{paper.id}-{name}")
 
 
 def _start(paper: Paper, config: RunConfig, name: str) -> None:

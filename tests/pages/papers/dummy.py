@@ -24,7 +24,9 @@ DECAYING = PrintedSetting(
     n=30_000, batch=300, sigma=8.0, epochs=3, delta=1e-6, schedule="exponential", rate=0.01
 )
 CONFIG = RunConfig(batch=128, epochs=1.0, sigma=2.0, lr=0.75, clip_norm=0.5, activation="relu")
-OTHER = RunConfig(optimizer="adam", batch=200, epochs=2.0, clipping="auto_s", ema=0.99)
+OTHER = RunConfig(
+    optimizer="adam", batch=200, epochs=2.0, clipping="auto_s", ema=0.99, stop_epsilon=2.0
+)
 X = np.array([1.0, 10.0, 100.0])
 LINES = (
     Line("Proven", X, X / 50, "rdp"),

@@ -21,6 +21,7 @@ from tests.pages.papers.dummy import (
     ROOT,
     SETTING,
     TRAINED,
+    UNTRAINED,
     dummy,
     opened_in_the_app,
     rows,
@@ -114,4 +115,7 @@ def test_each_row_links_to_the_pages_that_show_what_it_has(store: Store, dummy: 
         dict(parse_qsl(each.query, keep_blank_values=True)) == fields_of(SETTING)
         for each in addresses
     )
-    assert [title for _, title in ways[f"{TRAINED.place}: {TRAINED.quantity}"]] == ["Train"]
+    trained = ways[f"{TRAINED.place}: {TRAINED.quantity}"]
+    assert [title for _, title in trained] == [page.title for page in CONTROLLED]
+    ends_at_epsilon = ways[f"{UNTRAINED.place}: {UNTRAINED.quantity}"]
+    assert [title for _, title in ends_at_epsilon] == ["Train"]

@@ -27,8 +27,8 @@ from dpcore.papers.better_features.recipes import (
 from dpcore.papers.pigdo.theorem_3 import MAP, bounded_moment, omitted_moment
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
-from dpcore.papers.sa_dpsgd.runs import METHODS as TABLE_1
-from dpcore.papers.sa_dpsgd.runs import run as run_of_method
+from dpcore.papers.sa_dpsgd.rows import METHODS as TABLE_1
+from dpcore.papers.sa_dpsgd.rows import run as run_of_method
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import outward, percent, short
 from dpcore.training.perturbation.methods import METHODS

@@ -1,28 +1,57 @@
-"""Epsilons and deltas of paper 002 and of its code's log, and the epochs that epsilons afford."""
+"""Rows of paper 002: epsilons and deltas, the epochs that epsilons afford, and runs.
+
+On MNIST DP-PCA to 60 dimensions comes before the network, and each of its two layers is clipped on
+its own. The moments accountant's epsilon ends every run.
+"""
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
 
 from dpcore import check
-from dpcore.papers.abadi.runs import ARXIV, NOISE, WORDS
-from dpcore.papers.entry import Computed, Entry, PrintedClaim, PrintedSetting
-from dpcore.papers.paper import TextRows
-from dpcore.papers.words import calculator, with_numbers
+from dpcore.papers.entry import Computed, Entry, PrintedSetting, Row
+from dpcore.papers.paper import Sweep, TextRows
+from dpcore.papers.words import (
+    calculator,
+    computed,
+    config_of,
+    filled,
+    rows_of,
+    sweep,
+    table,
+    words_of,
+)
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, Release
-from dpcore.privacy.report.numbers import placed
+from dpcore.privacy.report.numbers import placed, plain
+from dpcore.training.config import RunConfig
+
+ARXIV = "arXiv 1607.00133, section 5.2"
+WORDS = words_of("abadi")
+SETTINGS = WORDS["settings"]
+ON_MNIST = config_of(SETTINGS["common"], SETTINGS["mnist"])
+ON_CIFAR = config_of(SETTINGS["common"], SETTINGS["cifar10"])
+TEXTS = filled(WORDS["runs"], {"arxiv": ARXIV})
+FIGURE_3 = tuple(table(WORDS["figure_3"], ON_MNIST, TEXTS))
+NOISE = tuple(row.config for row in FIGURE_3)  # the three levels
+REFERENCE = NOISE[1]
+DELTAS = (1e-5, 1e-4, 1e-3, 1e-2)  # of Figure 4
+
+
+def noise_title(level: RunConfig) -> str:
+    """Return the name of a noise level of Figure 3."""
+    return f"sigma {level.sigma:g}, PCA {level.pca_sigma:g}"
+
 
 SETTING = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, dataset="mnist")
-CLAIM = PrintedClaim(SETTING.mechanism, SETTING.delta)
+CLAIM = SETTING.claim
 LAYERS = 2  # weight matrices; the code clips, noises and charges each on its own
 ORDERS: FloatArray = np.arange(2, 34.0)  # the code's moments lambda = 1..32 are at order lambda + 1
-LOG = {float(epsilon): delta for epsilon, delta in WORDS["log"]["deltas"].items()}
-MISROUNDED = 2.0  # the epsilon whose delta differs in the last digit
 LOTS = 10  # before the log prints them
 MAX_EPOCHS = 2000
 
@@ -127,19 +156,19 @@ def _afforded(values: Mapping[str, float]) -> TextRows:
     delta = values["delta"]
     check.delta(delta=delta)
     rows = []
-    for noise in NOISE:
-        sigma, pca_sigma, epsilon = noise
-        counts = [
-            coded_epochs(sigma, pca_sigma, epsilon, delta, 1),
-            coded_epochs(sigma, pca_sigma, epsilon, delta, LAYERS),
-            certified_epochs(sigma, pca_sigma, epsilon, delta, 1),
-            certified_epochs(sigma, pca_sigma, epsilon, delta, LAYERS),
-        ]
-        rows.append((noise.title, f"{epsilon:g}", *(f"{count:,}" for count in counts)))
+    for level in NOISE:
+        row = [noise_title(level), f"{level.stop_epsilon:g}"]
+        for afforded in (coded_epochs, certified_epochs):
+            for layers in (1, LAYERS):
+                count = afforded(level.sigma, level.pca_sigma, level.stop_epsilon, delta, layers)
+                row.append(f"{count:,}")
+        rows.append(tuple(row))
     return tuple(rows)
 
 
-AFFORDED = calculator(with_numbers(WORDS["calculator"], arxiv=ARXIV, epochs=MAX_EPOCHS), _afforded)
+AFFORDED = calculator(
+    filled(WORDS["calculator"], {"arxiv": ARXIV, "epochs": MAX_EPOCHS}), _afforded
+)
 STEPS = CLAIM.mechanism.steps
 
 
@@ -151,20 +180,9 @@ def _by_strong() -> float:
     return float(printed_strong(SETTING.q, SETTING.sigma, STEPS, CLAIM.delta))
 
 
-SLIDE_ENTRIES = (  # the two epsilons that they compare
-    Computed(
-        **with_numbers(WORDS["entries"]["moments"], steps=STEPS),
-        claim=CLAIM,
-        setting=SETTING,
-        bound=True,
-        ours=_by_moments,
-    ),
-    Computed(
-        **with_numbers(WORDS["entries"]["strong"], steps=STEPS),
-        claim=CLAIM,
-        setting=SETTING,
-        ours=_by_strong,
-    ),
+SLIDES = (  # the two epsilons that they compare
+    computed(WORDS["entries"]["moments"], _by_moments, SETTING, CLAIM, {"steps": STEPS}),
+    computed(WORDS["entries"]["strong"], _by_strong, SETTING, CLAIM, {"steps": STEPS}),
 )
 
 
@@ -179,31 +197,39 @@ def excess() -> tuple[float, float]:
     """
     least = -math.inf
     most = math.inf
-    for epsilon, printed in LOG.items():
-        if epsilon >= 1:
-            entry = Entry("", "", printed)
-            ours = logged_delta(epsilon)
+    for row in WORDS["log"]["rows"]:
+        if row["epsilon"] >= 1:
+            entry = Entry("", "", row["printed"])
+            ours = logged_delta(row["epsilon"])
             least = max(least, math.log((entry.theirs - entry.half_unit) / ours))
             most = min(most, math.log((entry.theirs + entry.half_unit) / ours))
     return least, most
 
 
-def _logged(epsilon: float, printed: str) -> Computed:
-    because = ""
-    if epsilon == MISROUNDED:
-        least, most = excess()
-        because = WORDS["log"]["misrounded"].format(
-            least=placed(1e6 * least, math.floor, 1), most=placed(1e6 * most, math.ceil, 1)
-        )
-    return Computed(
-        place="Reference code, README",
-        quantity=f"delta at epsilon {epsilon:g} after {LOTS} lots of two calls",
-        printed=printed,
-        because=because,
-        note=WORDS["log"]["first"] if epsilon == min(LOG) else "",
-        ours=partial(logged_delta, epsilon),
-    )
+def _log() -> Iterator[Computed]:
+    least, most = excess()
+    numbers = {
+        "lots": LOTS,
+        "least": placed(1e6 * least, math.floor, 1),
+        "most": placed(1e6 * most, math.ceil, 1),
+    }
+    for row in rows_of(WORDS["log"]):
+        epsilon = row.pop("epsilon")
+        ours = partial(logged_delta, epsilon)
+        yield computed(row, ours, numbers=numbers | {"epsilon": epsilon})
 
 
-LOG_ENTRIES = tuple(_logged(epsilon, printed) for epsilon, printed in LOG.items())
-ENTRIES = (*SLIDE_ENTRIES, *LOG_ENTRIES)
+LOG = tuple(_log())
+FIGURE_6 = tuple(table(WORDS["figure_6"], ON_CIFAR, TEXTS))
+ROWS: tuple[Row, ...] = (*SLIDES, *LOG, *FIGURE_3, *FIGURE_6)
+
+
+def _sweeps() -> Iterator[Sweep]:
+    for delta in DELTAS:
+        reference = replace(REFERENCE, delta=delta)
+        yield sweep(WORDS["figure_4"], reference, {"delta": plain(delta)})
+    for panel in WORDS["figure_5"]:
+        yield sweep({"note": TEXTS["sweep"]} | panel, REFERENCE, TEXTS)
+
+
+SWEEPS = tuple(_sweeps())
