@@ -37,11 +37,13 @@ from benchmarks.made_up import inputs_on
 from benchmarks.recipes import RECIPES, Recipe
 from dpcore import __version__
 from dpcore.papers.better_features.recipes import EPSILONS, LADDERS, RECORD
-from dpcore.training import cuda_graph
 from dpcore.training.config import RunConfig
+from dpcore.training.cuda.recorded_step import recording
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from dpcore.training.loop import prepared, train
+from dpcore.training.inputs import moved
+from dpcore.training.loop import train
 from dpcore.training.models import build
+from dpcore.training.step_runner import step_runner_of
 from dpcore.training.training_run import TrainingRun
 
 ROOT = Path(__file__).parents[1]
@@ -166,11 +168,11 @@ def plain_step(run: TrainingRun, kind: type[torch.optim.Optimizer]) -> tuple[Ste
         loss_of(network(x[rows].float()), y[rows]).backward()
         optimizer.step()
 
-    play = cuda_graph.recording(step, ()) if run.device.type == "cuda" else step
+    play = recording(step, ()) if run.device.type == "cuda" else step
     drawn = np.arange(config.batch)
 
     def taken() -> None:
-        rows.copy_(cuda_graph.moved(drawn, run.device))
+        rows.copy_(moved(drawn, run.device))
         play()
 
     return taken, "PyTorch, captured" if play is not step else "PyTorch"
@@ -178,7 +180,7 @@ def plain_step(run: TrainingRun, kind: type[torch.optim.Optimizer]) -> tuple[Ste
 
 def private_step(run: TrainingRun) -> tuple[Step, str]:
     """The private step, on a batch of the expected size; what it is taken by."""
-    run.static, said = prepared(run)
+    run.runner = step_runner_of(run)
     drawn = np.arange(run.config.batch)
     run.drawn = lambda step: drawn  # type: ignore[method-assign]
     run.step_totals.add = lambda step, *found: None  # type: ignore[method-assign]
@@ -189,7 +191,7 @@ def private_step(run: TrainingRun) -> tuple[Step, str]:
 
     for _ in range(WAIT):
         taken()
-    return taken, run.engine.name + said
+    return taken, run.engine.name + run.runner.note
 
 
 def milliseconds(step: Step, count: int, device: str) -> float:
@@ -214,12 +216,16 @@ def epochs(size: Size) -> Found:
         run = TrainingRun(
             config, time.perf_counter, inputs=inputs_on(config, torch.device(size.device))
         )
-        run.static, said = prepared(run)
+        run.runner = step_runner_of(run)
         count = size.epoch or -(-config.examples // config.batch)
         times = [seconds_of(run, 1 + count * i, count) for i in range(4)][1:]
         yield (
             work,
-            {"seconds": statistics.median(times), "steps": count, "engine": run.engine.name + said},
+            {
+                "seconds": statistics.median(times),
+                "steps": count,
+                "engine": run.engine.name + run.runner.note,
+            },
         )
 
 

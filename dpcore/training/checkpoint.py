@@ -105,12 +105,12 @@ def resume(run: TrainingRun, path: Path) -> int:
 
 def snapshot(run: TrainingRun) -> dict[str, Any]:
     """The state that later steps depend on, as numbers, strings, tensors and lists."""
-    state = run.descent.state
+    parameters, state, noise, batches = run.snapshot()
     values: dict[str, Any] = {
-        "parameters": run.engine.parameters.clone(),
+        "parameters": parameters,
         "optimizer": [state.count, state.mean, list(state.vectors)],
-        "batches": run.batches.state(),
-        "noise": run.noise.states(),
+        "batches": batches,
+        "noise": noise,
         # Decides the rounding of a sum; a GPU short of memory has smaller ones.
         "chunk": run.engine.chunk,
         "tally": list(run.step_totals.last),
@@ -142,16 +142,14 @@ def outline(value: Any) -> Any:
 def restore(run: TrainingRun, values: dict[str, Any]) -> None:
     """Restore a snapshot. Errors: those of a stream, for a state of the right form that is none."""
     count, mean, vectors = values["optimizer"]
-    run.restore(Snapshot(values["parameters"], State(count, mean, tuple(vectors)), values["noise"]))
-    run.batches.restore(values["batches"])
+    state = State(count, mean, tuple(vectors))
+    run.restore(Snapshot(values["parameters"], state, values["noise"], values["batches"]))
     if run.annealing:
         accepted, rejected, public_loss, chances = values["annealing"]
         run.annealing.generator.bit_generator.state = json.loads(chances)
-        run.annealing.accepted, run.annealing.rejected_in_a_row, run.public_loss = (
-            accepted,
-            rejected,
-            public_loss,
-        )
+        run.annealing.accepted = accepted
+        run.annealing.rejected_in_a_row = rejected
+        run.public_loss = public_loss
     run.engine.chunk = values["chunk"]
     loss, norms = values["tally"]
     run.step_totals.last = loss, tuple(norms)

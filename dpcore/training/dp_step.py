@@ -1,7 +1,8 @@
 """One private step, without the choice of its batch and the decision to keep it."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,12 +16,8 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.base import State, begin
 from dpcore.training.randomness.gaussian_noise import GaussianNoise, Number
 
-
-class Recorded(NamedTuple):
-    """Inputs that a recorded step reads from its device."""
-
-    padding: Tensor  # (B,) true for rows that only fill up the batch
-    count: Tensor  # () steps, this one included
+# `UpdateRules.step`, for a learning rate that may be a tensor ().
+Move = Callable[[Tensor, Tensor, State, Any, Tensor | None], None]
 
 
 class Descent:
@@ -59,17 +56,16 @@ class Descent:
         sigma: Number,
         lr: Number,
         *,
-        recorded: Recorded | None = None,
+        padding: Tensor | None = None,
+        step: Move | None = None,
     ) -> ClippedSum:
         """Take the step for images x (B, ...) and labels y (B,), with noise of std sigma C on the
         sum.
+
+        Rows where `padding` (B,) is true only fill up the batch. `step` replaces that of the
+        optimizer.
         """
         optimizer, state, engine = self.optimizer, self.state, self._engine
-        padding = None
-        count = None
-        if recorded:
-            padding = recorded.padding
-            count = recorded.count
         plain = None
         if optimizer.peek:
             plain = engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch
@@ -78,10 +74,10 @@ class Descent:
         found = engine.clipped_sum(x, y, self.clipping, inverse, transform, padding)
         if optimizer.peek and plain is not None:
             optimizer.peek(plain, state._replace(count=state.count + 1))
-        self._move(found.shares, sigma * self.clipping.clip_norm, lr, count)
+        self._move(found.shares, sigma * self.clipping.clip_norm, lr, step or optimizer.step)
         return found
 
-    def _move(self, shares: Tensor, std: Number, lr: Number, count: Tensor | None) -> None:
+    def _move(self, shares: Tensor, std: Number, lr: Number, move: Move) -> None:
         """Add up, add noise, divide, absorb, step; overwrites the shares of the sum (cores, d)."""
         optimizer = self.optimizer
         gradients, *others = map(self._noise.pieces, shares)
@@ -105,14 +101,7 @@ class Descent:
         def step(i: int) -> None:
             own = self._piece(i, variance)
             scale = self._rescaled(i, own) if optimizer.averaged else None
-            if not isinstance(lr, Tensor):
-                optimizer.step(self._parameters[i], gradients[i], own, lr, scale)
-                return
-            change = torch.zeros_like(gradients[i])  # so that the recording holds no rate
-            if count is not None:
-                own = own._replace(count=count)
-            optimizer.step(change, gradients[i], own, 1.0, scale)
-            self._parameters[i].add_(change.mul_(lr))
+            move(self._parameters[i], gradients[i], own, lr, scale)
 
         pieces = range(len(gradients))
         sums = self._cores.map(absorb, pieces)

@@ -2,10 +2,12 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Size, Tensor
 
 from dpcore.data.loading import Images, fingerprint_of, load
@@ -46,6 +48,16 @@ def picked(rows: Tensor, at: Tensor) -> Tensor | PickedRows:
     """
     stay = isinstance(rows, Tensor) and (not rows.is_cpu or rows.itemsize == 2)
     return PickedRows(rows, at) if stay else rows[at]
+
+
+def moved(values: NDArray[Any], device: torch.device) -> Tensor:
+    """Copy the array to the device; to CUDA by page-locked memory, without making the calling
+    thread wait.
+    """
+    tensor = torch.from_numpy(values)
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
 
 
 TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = WeakKeyDictionary()

@@ -5,25 +5,16 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from torch import Tensor
-
 from dpcore.training import checkpoint
 from dpcore.training.config import RunConfig
-from dpcore.training.cuda_graph import StaticStep
 from dpcore.training.events import Checkpointed, Event, Finished, Preparing, Started, Unsaved
-from dpcore.training.gradients.engines import BookKeeping
 from dpcore.training.inputs import Inputs, load_inputs
 from dpcore.training.plan import Plan, matching, plan
-from dpcore.training.rehearsal import disagreement
 from dpcore.training.resume_point import ResumePoint, check_origin, origin_of
-from dpcore.training.training_run import Snapshot, TrainingRun, device_of
+from dpcore.training.step_runner import step_runner_of
+from dpcore.training.training_run import TrainingRun, device_of
 
 TOLD = 20  # reports on the progress of features, at most
-LOST = (
-    "The device failed while a recorded step was tried, and the run's state is lost. Start the run"
-    " again in another process: it continues from its last checkpoint, or from its first step if"
-    " there is none."
-)
 
 
 def train(
@@ -78,9 +69,9 @@ def events_of(
     done = checkpoint.resume(run, file) if file and file.exists() else 0
     if resume_point:
         check_origin(run, resume_point, done)
-    run.static, how = prepared(run)
+    run.runner = step_runner_of(run)
     if not done and not resume_point:
-        yield started(run, how)
+        yield started(run)
     times.start(done)
     resume_point = resume_point or ResumePoint()
     for step in range(done + 1, steps + 1):
@@ -107,8 +98,8 @@ def events_of(
     yield Finished(steps, times.elapsed(), *figures, run.confusion)
 
 
-def started(run: TrainingRun, how: str) -> Started:
-    """The facts about the run before its first step; `how` is the phrase of `prepared`."""
+def started(run: TrainingRun) -> Started:
+    """The facts about the run before its first step."""
     config = run.config
     figures = (
         config.examples,
@@ -117,7 +108,7 @@ def started(run: TrainingRun, how: str) -> Started:
         str(run.device),
         len(run.engine.parameters),
     )
-    said = f"{run.engine.name}{how}{'; ' if run.note else ''}{run.note}"
+    said = f"{run.engine.name}{run.runner.note}{'; ' if run.note else ''}{run.note}"
     return Started(*figures, said, tuple(origin_of(run).items()))
 
 
@@ -128,56 +119,3 @@ def saved(run: TrainingRun, step: int, file: Path) -> Event:
     except OSError as error:
         return Unsaved(step, error.strerror or str(error))
     return Checkpointed(step)
-
-
-def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
-    """The run's recorded step, if it agrees with the ordinary step, and a phrase to stand behind
-    the engine's name.
-
-    Edge cases: the CPU records nothing, and the phrase is empty.
-    Errors: RuntimeError if the device failed and cannot restore the run. Its checkpoint is as
-    before, and nothing that was tried has been reported.
-    """
-    if run.device.type == "cpu":
-        return None, ""
-    why = obstacle(run)
-    if not why:
-        before, batches = run.snapshot(), run.batches.state()
-        try:
-            step = StaticStep(run.engine, run.descent, run.train, run.config.q)
-            step.record(run.noise)
-            why = disagreement(run, step)
-            if not why:
-                return step, ", captured"
-        except Exception as error:  # a driver may raise anything; the ordinary step still works
-            why = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
-        leave(run, before, batches)
-    return None, f"; not captured: {why}"
-
-
-def leave(run: TrainingRun, before: Snapshot, batches: Tensor) -> None:
-    """Go back to a snapshot without a recording, with generators that the recording does not hold.
-
-    Errors: RuntimeError if the device fails, after an error that no later call of this process
-    survives.
-    """
-    try:
-        run.noise.renew()
-        run.batches.restore(batches)
-        run.restore(before)
-    # A driver may raise anything; the run must not continue from another state.
-    except Exception as error:
-        raise RuntimeError(
-            f"{LOST} {type(error).__name__}: {' '.join(str(error).split())[:150]}"
-        ) from error
-
-
-def obstacle(run: TrainingRun) -> str:
-    """The reason why the run's step cannot be recorded, as a phrase; empty if it can."""
-    if run.device.type != "cuda":
-        return f"no CUDA graphs on {run.device.type}"
-    if not isinstance(run.engine, BookKeeping):
-        return "gradients are formed example by example"
-    if run.annealing:
-        return "each proposal waits for its public loss"
-    return "" if run.noise.generators else "noise comes from the CPU"

@@ -7,9 +7,10 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 import numpy as np
 import torch
@@ -20,13 +21,12 @@ from torch import Tensor, nn
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.training.config import RunConfig
-from dpcore.training.cuda_graph import StaticStep, moved
 from dpcore.training.dp_step import Descent
 from dpcore.training.events import SHOWN_EXAMPLES, Evaluated, Stepped
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engines import engine_of
-from dpcore.training.inputs import Inputs, PickedRows, inputs_of, picked
+from dpcore.training.inputs import Inputs, PickedRows, inputs_of, moved, picked
 from dpcore.training.models import build
 from dpcore.training.one_time_releases import (
     neuron_count,
@@ -48,11 +48,42 @@ from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
 
 
 class Snapshot(NamedTuple):
-    """The state that decides the next private step, without its batch."""
+    """The state that decides the next private steps."""
 
     parameters: Tensor
     state: State
     noise: list[Tensor]
+    batches: Tensor
+
+
+Figures = tuple[Tensor, Tensor, Tensor]  # losses, norms, and clipped or not; (B,) each
+
+
+class StepRunner(ABC):
+    """A way to take the steps of a run: it decides how, and never which batch or noise.
+
+    A run holds its runner, so that no runner may hold its run: neither would free its memory.
+    """
+
+    note: str  # stands behind the engine's name; empty for the ordinary step on a CPU
+
+    @abstractmethod
+    def take(self, run: "TrainingRun", step: int, drawn: NDArray[np.int64]) -> Figures:
+        """Take the step of that number, for the examples at the drawn positions."""
+
+
+@final
+class OrdinaryStep(StepRunner):
+    """Gathers the drawn examples and descends."""
+
+    def __init__(self, note: str = "") -> None:
+        self.note = note
+
+    def take(self, run: "TrainingRun", step: int, drawn: NDArray[np.int64]) -> Figures:
+        at = moved(drawn, run.device)
+        x, y = run.train
+        found = run.descend(step, picked(x, at), y[at])
+        return found.losses, found.norms, found.clipped
 
 
 class TrainingRun:
@@ -98,7 +129,7 @@ class TrainingRun:
             chances = np.random.default_rng(streams.chances)
             self.annealing = Annealing(config.sa_q0, config.sa_mu0, chances)
             self.public_loss = self._loss(self.public)
-        self.static: StaticStep | None = None
+        self.runner: StepRunner = OrdinaryStep()
         self.report_times = ReportTimes(clock, config.batch / config.examples)
         self.step_totals = StepTotals(at_once=self.device.type == "cpu")
 
@@ -175,25 +206,21 @@ class TrainingRun:
 
     def snapshot(self) -> Snapshot:
         """The run's state between two steps."""
-        return Snapshot(
-            self.engine.parameters.clone(), self.descent.snapshot(), self.noise.states()
-        )
+        parameters = self.engine.parameters.clone()
+        state = self.descent.snapshot()
+        return Snapshot(parameters, state, self.noise.states(), self.batches.state())
 
     def restore(self, snapshot: Snapshot) -> None:
         self.engine.parameters.copy_(snapshot.parameters)
         self.descent.restore(snapshot.state)
         self.noise.restore(snapshot.noise)
+        self.batches.restore(snapshot.batches)
 
     def step(self, step: int) -> None:
         """One step of DP-SGD on the step's batch."""
         drawn = self.drawn(step)
-        if self.static and self.static.takes(drawn):
-            found = self.static.step(drawn, *self.numbers(step))
-        else:
-            at = moved(drawn, self.device)
-            x, y = self.train
-            found = self.descend(step, picked(x, at), y[at])[1:]
-        self.step_totals.add(step, *found)
+        losses, norms, clipped = self.runner.take(self, step, drawn)
+        self.step_totals.add(step, losses, norms, clipped)
         if self.average:
             self.average.add(self.engine.parameters)
 

@@ -9,8 +9,10 @@ import copy
 import dataclasses
 import gc
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,18 +23,21 @@ from scipy import stats
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from dpcore.training import checkpoint, cuda_graph, rehearsal, training_run
+from dpcore.training import checkpoint, training_run
 from dpcore.training import loop as module
 from dpcore.training.config import RunConfig
-from dpcore.training.cuda_graph import StaticStep, room
+from dpcore.training.cuda import recorded_step, rehearsal
+from dpcore.training.cuda.recorded_step import RecordedStep, room
 from dpcore.training.events import Started
-from dpcore.training.loop import prepared, train
+from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.gaussian_noise import device_words
-from dpcore.training.training_run import TrainingRun
+from dpcore.training.step_runner import step_runner_of
+from dpcore.training.training_run import OrdinaryStep, StepRunner, TrainingRun
 from tests.training.small_runs import CNN, ended, run_of, ticking
 
+ROOT = Path(__file__).parents[2]
 STEPS = 6
 CHANGING = dataclasses.replace(
     CNN,
@@ -51,7 +56,7 @@ LOUD = dataclasses.replace(CNN, sigma=500.0, lr=1e-4)  # which hides one example
 WORDS_OF = gaussian_noise.words_of
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
 Play = Callable[[], None]
-Spoiled = Callable[[Play, StaticStep, Sequence[torch.Generator]], None]
+Spoiled = Callable[[Play, RecordedStep, Sequence[torch.Generator]], None]
 
 
 class Recorder(TorchDispatchMode):
@@ -84,8 +89,8 @@ class Recorder(TorchDispatchMode):
 
 
 def recording(step: Play, generators: Sequence[torch.Generator]) -> Play:
-    """A stand-in for `cuda_graph.recording` without CUDA."""
-    for _ in range(cuda_graph.WARM):
+    """A stand-in for `recorded_step.recording` without CUDA."""
+    for _ in range(recorded_step.WARM):
         step()
     recorder = Recorder(generators)
     with recorder:
@@ -94,14 +99,14 @@ def recording(step: Play, generators: Sequence[torch.Generator]) -> Play:
 
 
 def as_if_on(device: str, run: TrainingRun) -> Any:
-    """The run, as `prepared` sees it on another device."""
+    """The run, as `step_runner_of` sees it on another device."""
     seen = copy.copy(run)
     seen.device = torch.device(device)
     return seen
 
 
-def prepared_as_if_on_cuda(run: TrainingRun) -> tuple[StaticStep | None, str]:
-    return prepared(as_if_on("cuda", run))
+def runner_as_if_on_cuda(run: TrainingRun) -> StepRunner:
+    return step_runner_of(as_if_on("cuda", run))
 
 
 @pytest.fixture(autouse=True)
@@ -112,28 +117,28 @@ def stand_in(request, monkeypatch):
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     if not request.node.get_closest_marker("cuda"):
-        monkeypatch.setattr(cuda_graph, "recording", recording)
+        monkeypatch.setattr(recorded_step, "recording", recording)
         monkeypatch.setattr(
             gaussian_noise, "words_of", lambda secret, device, secure: device_words(secret, device)
         )
-        monkeypatch.setattr(module, "prepared", prepared_as_if_on_cuda)
+        monkeypatch.setattr(module, "step_runner_of", runner_as_if_on_cuda)
     yield
     torch.set_num_threads(before)
     gc.collect()  # a recording and its step hold each other
 
 
-def statics(run: TrainingRun) -> list[int]:
+def plays_from_now(run: TrainingRun) -> list[int]:
     """Let the run play a recorded step from now on; the sizes of the batches that it plays."""
-    step, taken = StaticStep(run.engine, run.descent, run.train, run.config.q), []
-    own = step.step
+    step, taken = RecordedStep(run), []
+    own = step.play
 
     def counting(drawn, sigma, lr):
         taken.append(len(drawn))
         return own(drawn, sigma, lr)
 
-    step.step = counting  # type: ignore[method-assign]
+    step.play = counting  # type: ignore[method-assign]
     step.record(run.noise)
-    run.static = step
+    run.runner = step
     return taken
 
 
@@ -143,7 +148,7 @@ def played_batches(config: RunConfig) -> list[int]:
     Rounding may choose another pixel of a pooling window, and so move a few weights.
     """
     run = run_of(config)
-    start, taken = run.engine.parameters.clone(), statics(run)
+    start, taken = run.engine.parameters.clone(), plays_from_now(run)
     ordinary = ended(run_of(config), STEPS)
     assert (ended(run, STEPS) - ordinary).norm() < 1e-3 * (ordinary - start).norm()
     return taken
@@ -189,7 +194,7 @@ def test_the_noise_that_is_played_has_std_sigma_times_clip_norm_and_never_repeat
             )
         )
         run.engine.parameters.zero_()
-        taken = statics(run)
+        taken = plays_from_now(run)
         sums = []
         for k in (1, 2, 3):
             run.engine.parameters.zero_()
@@ -211,14 +216,14 @@ def test_a_resumed_recording_is_bit_for_bit_the_one_that_never_stopped_or_saved(
     config, finals = dataclasses.replace(CHANGING, optimizer="pi_adam", ema=0.9, device=device), []
     for stopped in (False, True):
         run = run_of(config)
-        statics(run)
+        plays_from_now(run)
         for step in range(1, 9):
             run.step(step)
             if stopped and step == 5:
                 checkpoint.save(run, step, tmp_path / "state.pt")
                 run = run_of(config)
                 assert checkpoint.resume(run, tmp_path / "state.pt") == 5
-                statics(run)
+                plays_from_now(run)
         finals += [run.engine.parameters, run.average.vector]
     assert torch.equal(*finals[::2])
     assert torch.equal(*finals[1::2])
@@ -244,10 +249,10 @@ OBSTACLES = [
 def test_a_run_without_a_recording_says_why(monkeypatch):
     monkeypatch.setattr(gaussian_noise, "words_of", WORDS_OF)
     for device, options, sentence in OBSTACLES:
-        step, said = prepared(as_if_on(device, run_of(dataclasses.replace(CNN, **options))))
-        assert step is None, sentence
-        assert said.startswith(sentence)
-        assert bool(said) == bool(sentence), said
+        runner = step_runner_of(as_if_on(device, run_of(dataclasses.replace(CNN, **options))))
+        assert isinstance(runner, OrdinaryStep), sentence
+        assert runner.note.startswith(sentence)
+        assert bool(runner.note) == bool(sentence), runner.note
 
 
 def test_secure_noise_comes_from_the_cpu_on_cuda_too(monkeypatch):
@@ -256,7 +261,7 @@ def test_secure_noise_comes_from_the_cpu_on_cuda_too(monkeypatch):
         gaussian_noise, "words_of", lambda secret, device, secure: WORDS_OF(secret, cuda, secure)
     )
     run = run_of(dataclasses.replace(CNN, noise_generator="secure"))
-    assert prepared_as_if_on_cuda(run) == (None, "; not captured: noise comes from the CPU")
+    assert runner_as_if_on_cuda(run).note == "; not captured: noise comes from the CPU"
     once = run._once(10, SeedSequence(1))
     assert once is not None
     assert not once.generators
@@ -274,15 +279,15 @@ def spoil(monkeypatch: pytest.MonkeyPatch, how: Spoiled) -> list[int]:
     played: list[int] = []
 
     def spoiled(step: Play, generators: Sequence[torch.Generator]) -> Play:
-        static, play = step.__self__, recording(step, generators)  # type: ignore[attr-defined]
+        recorded, play = step.__self__, recording(step, generators)  # type: ignore[attr-defined]
 
         def playing() -> None:
             played.append(1)
-            how(play, static, generators)
+            how(play, recorded, generators)
 
         return playing
 
-    monkeypatch.setattr(cuda_graph, "recording", spoiled)
+    monkeypatch.setattr(recorded_step, "recording", spoiled)
     return played
 
 
@@ -291,8 +296,12 @@ def changing(place: int, value: Callable[[float], float]) -> Spoiled:
     steps.
     """
 
-    def play_with(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
-        static._inputs[static.room + place] = value(float(static._inputs[static.room + place]))
+    def play_with(
+        play: Play, recorded: RecordedStep, generators: Sequence[torch.Generator]
+    ) -> None:
+        recorded._inputs[recorded.room + place] = value(
+            float(recorded._inputs[recorded.room + place])
+        )
         play()
 
     return play_with
@@ -309,42 +318,46 @@ def keeping(place: int) -> Spoiled:
     return changing(place, kept)
 
 
-def draws_once_more(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
+def draws_once_more(
+    play: Play, recorded: RecordedStep, generators: Sequence[torch.Generator]
+) -> None:
     play()
     torch.empty(2, dtype=torch.int64).random_(generator=generators[0])
 
 
-def afterwards(change: Callable[[StaticStep], object]) -> Spoiled:
+def afterwards(change: Callable[[RecordedStep], object]) -> Spoiled:
     """It takes the step, and then does something more."""
 
     def play_and_change(
-        play: Play, static: StaticStep, generators: Sequence[torch.Generator]
+        play: Play, recorded: RecordedStep, generators: Sequence[torch.Generator]
     ) -> None:
         play()
-        change(static)
+        change(recorded)
 
     return play_and_change
 
 
-def moves_nothing(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
-    before = static._engine.parameters.clone()
+def moves_nothing(
+    play: Play, recorded: RecordedStep, generators: Sequence[torch.Generator]
+) -> None:
+    before = recorded._engine.parameters.clone()
     play()
-    static._engine.parameters.copy_(before)
+    recorded._engine.parameters.copy_(before)
 
 
-def quieted(static: StaticStep) -> None:
+def quieted(recorded: RecordedStep) -> None:
     """A coordinate is left without noise where it would not show in the length of a release at the
     run's own sigma.
     """
-    if static.released.abs().max() > 1e3:
-        static.released[7] = 0.0
+    if recorded.released.abs().max() > 1e3:
+        recorded.released[7] = 0.0
 
 
 WRONG: dict[str, tuple[RunConfig, Spoiled, str]] = {
     "draws once more": (CNN, draws_once_more, "it draws another amount of noise"),
     "does nothing": (
         CNN,
-        lambda play, static, generators: None,
+        lambda play, recorded, generators: None,
         "it draws another amount of noise",
     ),
     "one example more": (LOUD, changing(0, lambda count: count + 1), "its release is not"),
@@ -353,7 +366,7 @@ WRONG: dict[str, tuple[RunConfig, Spoiled, str]] = {
     "a slowly falling rate kept": (SLOWLY, keeping(2), "it does not move the parameters"),
     "a coordinate without noise": (
         CNN,
-        afterwards(lambda static: static.released[7].zero_()),
+        afterwards(lambda recorded: recorded.released[7].zero_()),
         "its release is not",
     ),
     "a coordinate without loud noise": (
@@ -365,22 +378,22 @@ WRONG: dict[str, tuple[RunConfig, Spoiled, str]] = {
     "no move": (CNN, moves_nothing, "it does not move the parameters"),
     "not finite": (
         CNN,
-        afterwards(lambda static: static._engine.parameters[3].fill_(float("nan"))),
+        afterwards(lambda recorded: recorded._engine.parameters[3].fill_(float("nan"))),
         "it does not move the parameters",
     ),
     "other memory": (
         CNN,
-        afterwards(lambda static: static._descent.state.vectors[0].mul_(1.01)),
+        afterwards(lambda recorded: recorded._descent.state.vectors[0].mul_(1.01)),
         "its optimizer does not remember",
     ),
     "other norms": (
         CNN,
-        afterwards(lambda static: static._figures[1].mul_(1.01)),
+        afterwards(lambda recorded: recorded._figures[1].mul_(1.01)),
         "its norms are not",
     ),
     "other losses": (
         CNN,
-        afterwards(lambda static: static._figures[0].add_(1.0)),
+        afterwards(lambda recorded: recorded._figures[0].add_(1.0)),
         "its losses are not",
     ),
 }
@@ -391,10 +404,12 @@ def test_a_wrong_recording_is_found_and_leaves_the_ordinary_run_bit_for_bit(name
     config, how, sentence = WRONG[name]
     played = spoil(monkeypatch, how)
     run = run_of(config)
-    run.static, said = prepared_as_if_on_cuda(run)
-    assert run.static is None
-    assert said.startswith(f"; not captured: {sentence}")
-    assert not re.search(r"\d", said), "a number would give away what noise does not cover"
+    run.runner = runner_as_if_on_cuda(run)
+    assert isinstance(run.runner, OrdinaryStep)
+    assert run.runner.note.startswith(f"; not captured: {sentence}")
+    assert not re.search(r"\d", run.runner.note), (
+        "a number would give away what noise does not cover"
+    )
     assert played
     assert_ends_as_the_ordinary(run, config)
 
@@ -412,7 +427,7 @@ def assert_ends_as_the_ordinary(run: TrainingRun, config: RunConfig) -> None:
 def test_a_recording_that_fails_or_raises_when_it_is_played_leaves_the_ordinary_run_bit_for_bit(
     at, half, monkeypatch
 ):
-    def raising(play, static, generators):
+    def raising(play, recorded, generators):
         if len(played) < at or half:
             play()
         if len(played) == at:
@@ -424,13 +439,13 @@ def test_a_recording_that_fails_or_raises_when_it_is_played_leaves_the_ordinary_
 
     played = spoil(monkeypatch, raising)
     if not at:
-        monkeypatch.setattr(cuda_graph, "recording", failing)
+        monkeypatch.setattr(recorded_step, "recording", failing)
     run = run_of(ADAM)
     generator = run.noise.generators[0]
-    run.static, said = prepared_as_if_on_cuda(run)
-    assert said == "; not captured: RuntimeError: CUDA error: an illegal instruction"
+    run.runner = runner_as_if_on_cuda(run)
+    assert run.runner.note == "; not captured: RuntimeError: CUDA error: an illegal instruction"
     assert len(played) == at
-    assert run.static is None
+    assert isinstance(run.runner, OrdinaryStep)
     assert run.noise.generators[0] is not generator  # the recording may still hold that one
     assert_ends_as_the_ordinary(run, ADAM)
 
@@ -458,21 +473,22 @@ RIGHT = (
 )
 def test_a_right_recording_is_trusted_and_the_run_stands_where_it_stood(device, options):
     run = run_of(dataclasses.replace(CHANGING, **options, device=device))
-    before, batches = run.snapshot(), run.batches.state()
-    static, said = prepared_as_if_on_cuda(run)
-    assert (said, bool(static)) == (", captured", True)
+    before = run.snapshot()
+    runner = runner_as_if_on_cuda(run)
+    assert isinstance(runner, RecordedStep)
+    assert runner.note == ", captured"
     after = run.snapshot()
     assert torch.equal(after.parameters, before.parameters)
     assert after.state.count == 0
     assert all(map(torch.equal, after.state.vectors, before.state.vectors))
     assert all(map(torch.equal, after.noise, before.noise))
-    assert torch.equal(run.batches.state(), batches)
+    assert torch.equal(after.batches, before.batches)
 
 
 def test_the_noise_of_a_played_run_is_where_as_many_ordinary_steps_leave_it():
     played, ordinary = run_of(CHANGING), run_of(CHANGING)
-    played.static, said = prepared_as_if_on_cuda(played)
-    assert said == ", captured"
+    played.runner = runner_as_if_on_cuda(played)
+    assert isinstance(played.runner, RecordedStep)
     for run in (played, ordinary):
         ended(run, 3)
     assert all(map(torch.equal, played.noise.states(), ordinary.noise.states()))
@@ -484,13 +500,13 @@ def test_an_empty_batch_is_not_tried_and_an_example_that_is_not_in_it_has_no_say
     finals = []
     monkeypatch.setattr(training_run, "batch_of_step", lambda *_: np.arange(0))
     assert [trial.drawn.tolist() for trial in rehearsal.trials(run_of(CNN), 200)] == [[0]] * 3
-    for static in (False, True):
+    for recorded in (False, True):
         run = run_of(CNN)
         x, y = run.train
         run.train = x[:].clone(), y  # other runs have the same images
         run.train[0][0] = float("nan")
-        if static:
-            statics(run)
+        if recorded:
+            plays_from_now(run)
         finals.append(ended(run, 2))
     assert finals[0].isfinite().all()
     assert torch.equal(*finals)
@@ -518,24 +534,36 @@ def test_what_is_not_finite_is_close_to_nothing_and_rounding_to_what_it_rounds()
         assert close(torch.zeros(3), torch.zeros(3)), close
 
 
+def test_a_run_on_the_cpu_imports_nothing_of_the_recorded_step():
+    code = """import dataclasses, sys
+from dpcore.training.loop import train
+from tests.training.small_runs import SMALL
+list(train(dataclasses.replace(SMALL, model="linear", epochs=0.02)))
+print([name for name in sys.modules if name.startswith("dpcore.training.cuda")])"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["[]"]
+
+
 @pytest.mark.cuda
 def test_on_cuda_a_recording_that_fails_leaves_the_ordinary_run_and_later_ones_are_recorded(
     monkeypatch,
 ):
     config = dataclasses.replace(CNN, optimizer="adam", device="cuda")
-    expected, own = ended(run_of(config), 3), StaticStep._run
+    expected, own = ended(run_of(config), 3), RecordedStep._run
 
     def waiting(step):
         own(step)
         step._figures.sum().item()
 
     with monkeypatch.context() as patch:
-        patch.setattr(StaticStep, "_run", waiting)
+        patch.setattr(RecordedStep, "_run", waiting)
         run = run_of(config)
-        run.static, said = prepared(run)
-    assert said.startswith("; not captured: ")
+        run.runner = step_runner_of(run)
+    assert run.runner.note.startswith("; not captured: ")
     assert torch.equal(ended(run, 3), expected)
-    assert prepared(run_of(config))[1] == ", captured"
+    assert step_runner_of(run_of(config)).note == ", captured"
 
 
 @pytest.mark.cuda
@@ -545,8 +573,8 @@ def test_on_cuda_a_recording_that_fails_leaves_the_ordinary_run_and_later_ones_a
 def test_on_cuda_no_step_waits_for_the_device(optimizer, record):
     run = run_of(dataclasses.replace(CHANGING, optimizer=optimizer, device="cuda", ema=0.9))
     if record:
-        run.static, said = prepared(run)
-        assert said == ", captured"
+        run.runner = step_runner_of(run)
+        assert run.runner.note == ", captured"
     ended(run, 3)
     try:
         torch.cuda.set_sync_debug_mode("error")

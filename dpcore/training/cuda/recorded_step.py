@@ -15,16 +15,16 @@ CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.register
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dpcore.training.dp_step import Descent, Recorded
-from dpcore.training.gradients.clipped_sum import Engine
+from dpcore.training.optimizers.base import State
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.training_run import Figures, OrdinaryStep, StepRunner, TrainingRun, moved
 
 # Room in standard deviations of the batch size above its mean; one batch in 740 does not fit.
 SPARE = 3.0
@@ -32,21 +32,33 @@ MULTIPLE = 32  # such sizes suit products of matrices
 WARM = 3  # steps before the recording, in which libraries initialise
 
 
-class StaticStep:
-    """A whole step as a function without arguments or results, on memory that does not move."""
+@final
+class RecordedStep(StepRunner):
+    """A whole step as a function without arguments or results, on memory that does not move.
 
-    def __init__(
-        self, engine: Engine, descent: Descent, data: tuple[Tensor, Tensor], q: float
-    ) -> None:
-        self._engine, self._descent, self._data = engine, descent, data
-        self.room = room(len(data[0]), q)
-        new = engine.parameters.new_zeros
+    It keeps the run's engine, descent and data, and takes no other run's steps.
+    """
+
+    note = ", captured"
+
+    def __init__(self, run: TrainingRun) -> None:
+        self._engine = run.engine
+        self._descent = run.descent
+        self._data = run.train
+        self._ordinary = OrdinaryStep()
+        self.room = room(len(self._data[0]), run.config.q)
+        new = self._engine.parameters.new_zeros
         # Positions, their number, sigma, lr, steps.
         self._inputs = new(self.room + 4, dtype=torch.float64)
         self._places = torch.arange(self.room, device=self._inputs.device)
         self._figures = new(3, self.room)  # losses, norms, clipped or not
         self.released = new(0)  # (d,) the noisy mean gradient of the latest step
         self._play: Callable[[], None] = self._run
+
+    def take(self, run: TrainingRun, step: int, drawn: NDArray[np.int64]) -> Figures:
+        if not self.takes(drawn):
+            return self._ordinary.take(run, step, drawn)
+        return self.play(drawn, *run.numbers(step))
 
     def takes(self, drawn: NDArray[np.int64]) -> bool:
         """True if the step can be played for these positions: they fit, and the optimizer has its
@@ -55,16 +67,15 @@ class StaticStep:
         An empty batch is not played: it would be filled with an example outside it, and 0 times a
         gradient of that example is not 0 if the gradient is not finite.
         """
-        return (
-            0 < len(drawn) <= self.room
-            and self._descent.state.count >= self._descent.optimizer.wait
-        )
+        fits = 0 < len(drawn) <= self.room
+        return fits and self._descent.state.count >= self._descent.optimizer.wait
 
-    def step(self, drawn: NDArray[np.int64], sigma: float, lr: float) -> tuple[Tensor, ...]:
+    def play(self, drawn: NDArray[np.int64], sigma: float, lr: float) -> Figures:
         """Take one step for at least one position; return losses, norms, and 1 if clipped, else 0;
         (B,) each.
         """
-        descent, done = self._descent, self._descent.state.count + 1
+        descent = self._descent
+        done = descent.state.count + 1
         inputs = np.zeros(self.room + 4)
         # The filling is a drawn position: if its gradient is not finite, that of the batch is not
         # either.
@@ -75,14 +86,17 @@ class StaticStep:
         self._play()
         descent.state = descent.state._replace(count=done)
         # The next step overwrites the figures themselves.
-        return self._figures[:, : len(drawn)].clone().unbind()
+        losses, norms, clipped = self._figures[:, : len(drawn)].clone().unbind()
+        return losses, norms, clipped
 
     def record(self, noise: GaussianNoise) -> None:
         """Record the step, to play it from now on; all state is as before afterwards, also after an
         exception.
         """
-        descent, parameters = self._descent, self._engine.parameters.clone()
-        state, stream = descent.snapshot(), noise.states()
+        descent = self._descent
+        parameters = self._engine.parameters.clone()
+        state = descent.snapshot()
+        stream = noise.states()
         descent.state = descent.state._replace(count=max(state.count, descent.optimizer.wait))
         try:
             self._play = recording(self._run, noise.generators)
@@ -103,7 +117,17 @@ class StaticStep:
         rows = self._inputs[: self.room].long()
         drawn, sigma, lr, done = self._inputs[self.room :].unbind()
         padding = self._places >= drawn
-        found = self._descent.take(x[rows], y[rows], sigma, lr, recorded=Recorded(padding, done))
+        own_step = self._descent.optimizer.step
+
+        def step(
+            parameters: Tensor, gradient: Tensor, state: State, rate: Tensor, scale: Tensor | None
+        ) -> None:
+            """The optimizer's step, of which the recording holds neither the rate nor the count."""
+            change = torch.zeros_like(gradient)
+            own_step(change, gradient, state._replace(count=done), 1.0, scale)
+            parameters.add_(change.mul_(rate))
+
+        found = self._descent.take(x[rows], y[rows], sigma, lr, padding=padding, step=step)
         self.released = found.shares[0]  # the engine's own memory
         for figure, values in zip(self._figures, found[1:], strict=True):
             figure.copy_(values)
@@ -148,15 +172,3 @@ def room(examples: int, q: float) -> int:
     """
     most = examples * q + SPARE * math.sqrt(examples * q * (1 - q))
     return min(examples, math.ceil(most / MULTIPLE) * MULTIPLE)
-
-
-def moved(values: NDArray[Any], device: torch.device) -> Tensor:
-    """Copy the array to the device; to CUDA by page-locked memory, without making the calling
-    thread wait.
-    """
-    tensor = torch.from_numpy(values)
-    return (
-        tensor.pin_memory().to(device, non_blocking=True)
-        if device.type == "cuda"
-        else tensor.to(device)
-    )

@@ -9,8 +9,7 @@ or the beginning of an exception's text. That depends on the data, by rounding a
 are not finite, and no epsilon covers it: `NOT_COVERED` says so. Afterwards parameters, optimizer,
 noise and batches are as before, also after an exception. So the run draws its noise and its batches
 once, and releases each step once. **Edge cases:** an error that disables the device, such as an
-illegal memory access, leaves nothing to restore. Then the run ends (`prepared` of the training
-loop).
+illegal memory access, leaves nothing to restore. Then the run ends (`leave`).
 """
 
 from collections.abc import Iterator
@@ -21,9 +20,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dpcore.training.cuda_graph import StaticStep, moved
-from dpcore.training.training_run import Snapshot, TrainingRun
+from dpcore.training.cuda.recorded_step import RecordedStep
+from dpcore.training.gradients.engines import BookKeeping
+from dpcore.training.inputs import moved
+from dpcore.training.training_run import OrdinaryStep, Snapshot, StepRunner, TrainingRun
 
+LOST = (
+    "The device failed while a recorded step was tried, and the run's state is lost. Start the run"
+    " again in another process: it continues from its last checkpoint, or from its first step if"
+    " there is none."
+)
 # A recorded batch has another size, so the two ways add up equal numbers in different orders. In
 # float32 the results differ by a millionth of a vector's length, or more if rounding chooses
 # another pixel of a pooling window. A batch, noise or rate of another step differs by more. Noise
@@ -35,6 +41,58 @@ EACH = 1e-2  # of a loud coordinate: the largest difference of equal noise
 TURNED = 2e-2  # Adam's first steps are signs, which rounding can turn in coordinates near 0
 STORED = 1e-6  # of the parameters' length, which rounding to float32 may cost in any step
 ONE = np.arange(1)  # the batch of the first example alone
+
+
+def recorded_or_ordinary(run: TrainingRun) -> StepRunner:
+    """The run's recorded step, if it agrees with the ordinary step; else that one, with the reason.
+
+    Errors: RuntimeError if the device failed and cannot restore the run. Its checkpoint is as
+    before, and nothing that was tried has been reported.
+    """
+    why = obstacle(run)
+    if not why:
+        before = run.snapshot()
+        try:
+            recorded = RecordedStep(run)
+            recorded.record(run.noise)
+            why = disagreement(run, recorded)
+            if not why:
+                return recorded
+        except Exception as error:  # a driver may raise anything; the ordinary step still works
+            why = said(error)
+        leave(run, before)
+    return OrdinaryStep(f"; not captured: {why}")
+
+
+def obstacle(run: TrainingRun) -> str:
+    """The reason why the run's step cannot be recorded, as a phrase; empty if it can."""
+    if not isinstance(run.engine, BookKeeping):
+        return "gradients are formed example by example"
+    if run.annealing:
+        return "each proposal waits for its public loss"
+    if not run.noise.generators:
+        return "noise comes from the CPU"
+    return ""
+
+
+def leave(run: TrainingRun, before: Snapshot) -> None:
+    """Go back to a snapshot without a recording, with generators that the recording does not hold.
+
+    Errors: RuntimeError if the device fails, after an error that no later call of this process
+    survives.
+    """
+    try:
+        run.noise.renew()
+        run.restore(before)
+    # A driver may raise anything; the run must not continue from another state.
+    except Exception as error:
+        raise RuntimeError(f"{LOST} {said(error)}") from error
+
+
+def said(error: Exception) -> str:
+    """The kind of an error, and the beginning of its text on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:150]}"
 
 
 class Trial(NamedTuple):
@@ -54,20 +112,21 @@ class Outcome(NamedTuple):
     after: Snapshot
 
 
-def disagreement(run: TrainingRun, static: StaticStep) -> str:
+def disagreement(run: TrainingRun, recorded: RecordedStep) -> str:
     """The first difference of a played step from the ordinary one, as a phrase without any number;
     empty for none.
 
     Errors: any error of playing; the run is as before then, too, unless the device is disabled.
     """
-    before, batches = run.snapshot(), run.batches.state()
+    before = run.snapshot()
     try:
-        differing = (
-            difference(*_both_ways(run, static, trial)) for trial in trials(run, static.room)
-        )
-        return next(filter(None, differing), "") or _difference_of_noise(run, static)
+        for trial in trials(run, recorded.room):
+            start, ordinary, played = _both_ways(run, recorded, trial)
+            found = difference(start, ordinary, played)
+            if found:
+                return found
+        return _difference_of_noise(run, recorded)
     finally:
-        run.batches.restore(batches)
         run.restore(before)
 
 
@@ -81,9 +140,10 @@ def trials(run: TrainingRun, room: int) -> Iterator[Trial]:
     """
     steps = run.plan.steps
     first = min(run.descent.state.count + 1, steps)
-    (sigma, lr), last = run.numbers(first), run.numbers(steps)
+    sigma, lr = run.numbers(first)
+    last_sigma, last_lr = run.numbers(steps)
     yield Trial(_some(run.drawn(first)[:room]), sigma, lr)
-    yield Trial(_some(run.drawn(min(first + 1, steps))[:room]), *last)
+    yield Trial(_some(run.drawn(min(first + 1, steps))[:room]), last_sigma, last_lr)
     yield Trial(ONE, 0.0, lr)
 
 
@@ -91,7 +151,7 @@ def _some(drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     return drawn if len(drawn) else ONE
 
 
-def _difference_of_noise(run: TrainingRun, static: StaticStep) -> str:
+def _difference_of_noise(run: TrainingRun, recorded: RecordedStep) -> str:
     """The difference of the noise alone, coordinate by coordinate; empty for a run without noise.
 
     At the run's own sigma the length of a release hides a coordinate without noise as often as its
@@ -100,32 +160,29 @@ def _difference_of_noise(run: TrainingRun, static: StaticStep) -> str:
     """
     if not run.descent.noisy:
         return ""
-    _, ordinary, played = _both_ways(run, static, Trial(ONE, LOUD, 0.0))
-    return (
-        ""
-        if close_everywhere(ordinary.released, played.released)
-        else "its noise is not the ordinary step's"
-    )
+    _, ordinary, played = _both_ways(run, recorded, Trial(ONE, LOUD, 0.0))
+    if not close_everywhere(ordinary.released, played.released):
+        return "its noise is not the ordinary step's"
+    return ""
 
 
 def _both_ways(
-    run: TrainingRun, static: StaticStep, trial: Trial
+    run: TrainingRun, recorded: RecordedStep, trial: Trial
 ) -> tuple[Snapshot, Outcome, Outcome]:
     """The state before a step, and the outcomes of the ordinary and of the played step; the run has
     the latter.
     """
-    state = run.descent.snapshot()
-    start = run.snapshot()._replace(
-        state=state._replace(count=max(state.count, run.descent.optimizer.wait))
-    )
+    start = run.snapshot()
+    count = max(start.state.count, run.descent.optimizer.wait)
+    start = start._replace(state=start.state._replace(count=count))
     run.restore(start)
     at = moved(trial.drawn, run.engine.parameters.device)
     x, y = run.train
     found = run.descent.take(x[at], y[at], trial.sigma, trial.lr)
     ordinary = Outcome(found.shares[0].clone(), found.losses, found.norms, run.snapshot())
     run.restore(start)
-    losses, norms, _ = static.step(*trial)
-    return start, ordinary, Outcome(static.released.clone(), losses, norms, run.snapshot())
+    losses, norms, _ = recorded.play(*trial)
+    return start, ordinary, Outcome(recorded.released.clone(), losses, norms, run.snapshot())
 
 
 def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
@@ -137,25 +194,20 @@ def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
         return "it counts other steps"
     if not all(map(torch.equal, one.noise, other.noise)):
         return "it draws another amount of noise"
-    parts = ("release is", "losses are", "norms are")  # in the order of an outcome
-    for part, vector, twin in zip(parts, ordinary[:3], played[:3], strict=True):
-        if not close(vector, twin):
-            return f"its {part} not the ordinary step's"
-    vectors = zip(
-        (one.state.mean, *one.state.vectors), (other.state.mean, *other.state.vectors), strict=True
-    )
-    if not all(close(*pair) for pair in vectors):
+    if not close(ordinary.released, played.released):
+        return "its release is not the ordinary step's"
+    if not close(ordinary.losses, played.losses):
+        return "its losses are not the ordinary step's"
+    if not close(ordinary.norms, played.norms):
+        return "its norms are not the ordinary step's"
+    memory = (one.state.mean, *one.state.vectors)
+    if not all(map(close, memory, (other.state.mean, *other.state.vectors))):
         return "its optimizer does not remember the ordinary step"
-    step, twin, lost = (
-        one.parameters - start.parameters,
-        other.parameters - start.parameters,
-        length(start.parameters),
-    )
-    return (
-        ""
-        if close(step, twin, TURNED, STORED * lost)
-        else "it does not move the parameters as the ordinary step"
-    )
+    step = one.parameters - start.parameters
+    twin = other.parameters - start.parameters
+    if not close(step, twin, TURNED, STORED * length(start.parameters)):
+        return "it does not move the parameters as the ordinary step"
+    return ""
 
 
 def close(vector: Tensor, twin: Tensor, tolerance: float = CLOSE, lost: float = 0.0) -> bool:
