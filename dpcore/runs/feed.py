@@ -11,7 +11,8 @@ from functools import lru_cache
 from dpcore.runs.expected import REPORTS, Pace, start_of
 from dpcore.runs.holding import steps_granted
 from dpcore.runs.in_words import state_of, steps_of
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 
 LOOK_SECONDS = 0.1  # between two looks at the store

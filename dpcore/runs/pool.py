@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import IO
 
 from dpcore.runs.kinds import TRAINING
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import limits_of, usual
 from dpcore.runs.ray_pool import pool_here
-from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, state_directory
+from dpcore.runs.record import Run, StoreError, device_here, is_dead, state_directory
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import (
     LEFTOVER_SECONDS,

@@ -11,7 +11,8 @@ from typing import Any
 
 from dpcore.regular_file import open_regular
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
-from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path, row_of
+from dpcore.runs.lifecycle import ACTIVE, ENDED_EARLY, Status, among
+from dpcore.runs.record import Run, UnknownRun, checkpoint_path, row_of
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import Database, sql_of
 from dpcore.training.checkpoint_header import label_of
@@ -20,16 +21,8 @@ from dpcore.training.plan import Plan, check_anew, check_budget
 from dpcore.training.resume_point import resume_point_of
 from dpcore.whole_file import private
 
-_RESTS = sql_of("rests")
-_ENDED = "run {rest} continued it and is {status}. Resume that run, which is charged for both."
-_WHY = {  # status of the run that continues another -> why no other run may
-    Status.QUEUED: "run {rest} continues it already and is queued.",
-    Status.RUNNING: "run {rest} continues it already and is running.",
-    Status.FINISHED: "run {rest} continued it and has finished.",
-    "deleted": (
-        "run {rest} continued it and was deleted. Start a new run, which costs its own epsilon."
-    ),
-}
+_RESTS = sql_of("rests").format(active=among(ACTIVE), finished=Status.FINISHED)
+_DELETED = "deleted"  # in place of a status
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ class Rest:
 
 def ended_early(run: Run) -> bool:
     """True if the run can be resumed: it was lost, cancelled or failed here."""
-    return not run.active and run.status is not Status.FINISHED and not run.imported
+    return run.status in ENDED_EARLY and not run.imported
 
 
 @contextmanager
@@ -140,8 +133,19 @@ def _check_alone(db: Database, run: str) -> None:
         raise UnknownRun(f"Run {run} was deleted.")
     row = db.execute(_RESTS, {"run": run}).fetchone()
     if row:
-        why = _WHY.get(row["status"], _ENDED).format(rest=row["id"], status=row["status"])
-        raise ValueError(f"Run {run} can be resumed once, but {why}")
+        why = _why_no_other(row["status"])
+        raise ValueError(f"Run {run} can be resumed once, but run {row['id']} {why}")
+
+
+def _why_no_other(status: str) -> str:
+    """What the run that continues another has done, so that no other run may continue it."""
+    if status == _DELETED:
+        return "continued it and was deleted. Start a new run, which costs its own epsilon."
+    if status in ACTIVE:
+        return f"continues it already and is {status}."
+    if status in ENDED_EARLY:
+        return f"continued it and is {status}. Resume that run, which is charged for both."
+    return "continued it and has finished."
 
 
 def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:

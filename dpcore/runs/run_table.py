@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpcore import check
+from dpcore.runs.lifecycle import CHARGED_STEPS, ENDED, Status, among
 from dpcore.runs.record import IMPORTED, Run
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import LAST, TESTED
@@ -30,7 +31,7 @@ ORDERS = {  # name of an order -> SQL
     "duration": "COALESCE(runs.ended, (julianday('now') - 2440587.5) * 86400) - runs.started",
     "owner": "runs.owner",
 }
-FINISHED = ("status = 'finished'", "kind = 'training'", "plan IS NOT NULL")
+FINISHED = (f"status = '{Status.FINISHED}'", "kind = 'training'", "plan IS NOT NULL")
 ELSEWHERE = f"(origin IS NOT NULL AND json_extract(origin, '$.{IMPORTED}') IS NOT NULL)"
 MAX_WORDS = 10  # of a search
 SEARCHED = ("runs.name", "runs.id", "runs.note", "runs.tags", "runs.settings")
@@ -102,9 +103,7 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
     """The facts from which the wanted runs' epsilons follow, newest run first."""
     where, values = _condition(wanted)
     query = f"""SELECT id, COALESCE(CASE WHEN kind = 'training' THEN plan END, ''),
-        json_extract(settings, '$.delta'),
-        (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id
-            ORDER BY sequence DESC LIMIT 1), status NOT IN ('queued', 'running')
+        json_extract(settings, '$.delta'), {CHARGED_STEPS}, {among(ENDED)}
         FROM runs {where} ORDER BY number DESC"""
     return [Priced(*facts, over=bool(over)) for *facts, over in store.rows(query, values)]
 

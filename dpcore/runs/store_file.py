@@ -37,8 +37,6 @@ def sql_of(name: str) -> str:
     return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
 
 
-RECOVER = sql_of("recover").format(saved=SAVED, per_step=PER_STEP)
-
 FILE = "runs.sqlite3"
 BUSY = 10.0  # seconds a writer waits for its turn
 

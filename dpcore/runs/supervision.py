@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 import dpcore
-from dpcore.runs.record import Run, Status, StoreError, checkpoint_path
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import Run, StoreError, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.whole_file import private
 

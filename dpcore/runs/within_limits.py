@@ -10,6 +10,7 @@ from typing import Any
 from dpcore.audit.request import AuditRequest
 from dpcore.runs.export.imported import ImportedRun, take_in
 from dpcore.runs.kinds import TRAINING
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import FILE, Limits, limits_of
 from dpcore.runs.record import row_of
 from dpcore.runs.resume import rest_of
@@ -71,7 +72,7 @@ def check_size(request: Any, limits: Limits) -> None:
 
 def check_room(db: Database, limits: Limits, owner: str, runs: int) -> None:
     """Raise ValueError if an owner would have too many runs with so many more queued ones."""
-    _check(limits, "queued", _count(db, owner, " AND status = 'queued'") + runs, WAIT)
+    _check(limits, "queued", _count(db, owner, f" AND status = '{Status.QUEUED}'") + runs, WAIT)
     _check_kept(db, limits, owner, runs)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from dpcore.runs.lifecycle import MAX_ATTEMPTS
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import job_events
-from dpcore.runs.store import MAX_ATTEMPTS, Store
+from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import perform
 from dpcore.training import loop

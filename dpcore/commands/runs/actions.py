@@ -20,6 +20,7 @@ from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.in_words import name_of, progress_of, status_of, when
 from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
+from dpcore.runs.lifecycle import check_ended
 from dpcore.runs.record import Run, checkpoint_path, row_of, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.run_table import counted
@@ -191,8 +192,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
 def _delete(store: Store, arguments: argparse.Namespace) -> int:
     runs = [store.run(each) for each in dict.fromkeys(arguments.id)]
     for item in runs:  # all of them or none
-        if item.active:
-            raise ValueError(f"Run {item.id} is {item.status}. Cancel it before you delete it.")
+        check_ended(item.id, item.status)
     if not (arguments.yes or _agreed(runs)):
         print("Nothing was deleted.", file=sys.stderr)
         return 0

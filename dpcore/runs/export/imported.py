@@ -27,7 +27,8 @@ from dpcore.runs.export.imported_events import (
     typed,
     typed_table,
 )
-from dpcore.runs.record import IMPORTED, Status, row_of
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import IMPORTED, row_of
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import Database
 from dpcore.training.config import RunConfig

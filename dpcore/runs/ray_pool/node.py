@@ -12,7 +12,8 @@ from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import dpcore
-from dpcore.runs.record import Run, Status, checkpoint_path
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import Run, checkpoint_path
 from dpcore.runs.resume import job_events
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import locked

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dpcore
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import overdue
 from dpcore.runs.ray_pool.node import Ended, Gone, Hello, Said, Shape, job_of, put
-from dpcore.runs.record import Run, Status, checkpoint_path, is_dead, note_device
+from dpcore.runs.record import Run, checkpoint_path, is_dead, note_device
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import Heartbeats
 from dpcore.runs.worker import longest_here
@@ -118,10 +119,8 @@ class Streams:
                 case Said():
                     self._record(task, said)
                 case Ended():
-                    its_own = self._store.end(task.run.id, said.status, said.error, task.name)
-                    # Else another worker may have the run.
-                    if its_own and said.status is Status.FINISHED:
-                        checkpoint_path(self._store.home, task.run.id).unlink(missing_ok=True)
+                    # No change if another worker has the run.
+                    self._store.end(task.run.id, said.status, said.error, task.name)
                     self._end(task)
             task.heard = None
             if task not in self.tasks or not self._cluster.ready([task.stream], 0.0):

@@ -9,7 +9,6 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.editing import done_by
 from dpcore.runs.export import record_of
 from dpcore.runs.export.data_forms import figures_of
 from dpcore.runs.record import Status, row_of
@@ -95,7 +94,7 @@ def test_every_place_says_the_same_of_a_run(store: Store, state: str):
     make, released = STATES[state]
     run = store.run(make(store))
     (watched,) = watched_runs(store, [run.id])
-    found = [run.plan.released(done_by(run)), watched.released, all_released([run])]
+    found = [run.plan.released(run.done), watched.released, all_released([run])]
     if run.sequence:
         found.append(record_of(store, run.id).released)
     assert [merged(each) for each in found] == [merged(released)] * len(found)
