@@ -18,7 +18,7 @@ from dpcore.runs.kinds import TRAINING
 from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import limits_of, usual
 from dpcore.runs.ray_pool import pool_here
-from dpcore.runs.record import Run, StoreError, device_here, is_dead, state_directory
+from dpcore.runs.record import Run, StoreError, device_here, state_directory
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import (
     LEFTOVER_SECONDS,
@@ -26,6 +26,7 @@ from dpcore.runs.supervision import (
     Heartbeats,
     PoolThread,
     lock_of,
+    recover_if_dead,
     remove_needless,
 )
 from dpcore.runs.worker_process import Slots, Worker, slots_of
@@ -55,13 +56,6 @@ def ensure_pool(home: Path | str | None = None) -> PoolThread:
             pool = pool_here(Store(key)) if name == "ray" else Pool(Store(key))
             _pools[key] = pool.start()
         return _pools[key]
-
-
-def recover_dead(store: Store) -> None:
-    """Queue again, or mark as lost, the runs whose process is dead; for use without a pool."""
-    for run in store.runs(Status.RUNNING, kind=None):
-        if is_dead(run.worker or ""):
-            store.recover(run, f"Its worker {run.worker} died.")
 
 
 class Pool(PoolThread):
@@ -181,13 +175,11 @@ class Pool(PoolThread):
 
     def _recover_if_dead(self, run: Run) -> None:
         """Queue a run again whose worker is dead, or silent for too long; kill the silent one."""
-        name = run.worker or ""
         if self._heartbeats.recover_silent(run):
             for worker in self.workers:
-                if worker.name == name:
+                if worker.name == run.worker:
                     worker.kill(signal.SIGKILL)
-        if is_dead(name):
-            self.store.recover(run, f"Its worker {name} died{_how(self._deaths.get(name))}.")
+        recover_if_dead(self.store, run, _how(self._deaths.get(run.worker or "")))
 
     def _keep_warm(self) -> None:
         """Keep one waiting worker for each slot, and dismiss those of earlier slots."""

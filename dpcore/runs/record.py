@@ -185,6 +185,9 @@ def row_of(
     planned: Plan | None = None,
     secret: int | None = None,
     *,
+    owner: str = "",
+    sweep: str | None = None,
+    parent: str | None = None,
     said: Sequence[Event] = (),
 ) -> dict[str, Any]:
     """The row of a new run, by column; its plan and secret seed are made unless given.
@@ -215,6 +218,9 @@ def row_of(
         "started": began,
         "heartbeat": began,
         "cost": cost_of(request, planned, done),
+        "owner": owner,
+        "sweep": sweep,
+        "parent": parent,
     }
 
 

@@ -47,10 +47,18 @@ class Rest:
         """
         before = self.before
         secret = store.secret(before.id)
-        row = row_of(self.id, before.config, before.name, worker, self.plan, secret, said=self.said)
-        row["owner"] = before.owner
-        row["sweep"] = before.sweep
-        row["parent"] = before.id
+        row = row_of(
+            self.id,
+            before.config,
+            before.name,
+            worker,
+            self.plan,
+            secret,
+            owner=before.owner,
+            sweep=before.sweep,
+            parent=before.id,
+            said=self.said,
+        )
         if self.said and before.origin:  # the checkpoint ties it to that machine
             row["origin"] = json.dumps(before.origin)
 
@@ -88,7 +96,7 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
     old_file = checkpoint_path(store.home, run)
     new_file = checkpoint_path(store.home, new)
     try:
-        events = [event for _, event in store.tail(run)]
+        events = store.events(run)
         done = max([getattr(event, "step", 0) for event in events], default=0)
         said = _taken(old_file, new_file, events)
         if said:

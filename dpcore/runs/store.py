@@ -53,8 +53,19 @@ from dpcore.runs.store_file import (
 )
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 
+PAUSED = "paused"  # on the board: workers claim nothing
 RUNS = sql_of("runs")
 QUEUE = sql_of("queue").format(queued=Status.QUEUED, running=Status.RUNNING)
+# Jobs without the setting run on the CPU.
+ASKS_FOR = """(:devices IS NULL OR COALESCE(json_extract(settings, '$.device'), 'cpu')
+    IN (SELECT value FROM json_each(:devices)))"""
+# True if a run waits, fewer than :limit run, and the queue is not paused; with :devices, a list in
+# JSON, only runs that ask for one of them count.
+MAY_BEGIN = f"""
+    (SELECT COUNT(*) FROM runs WHERE status = '{Status.RUNNING}' AND {ASKS_FOR}) < :limit
+    AND EXISTS (SELECT 1 FROM runs WHERE status = '{Status.QUEUED}' AND {ASKS_FOR})
+    AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""
+CLAIMED = f"id = ({QUEUE} LIMIT 1) AND {MAY_BEGIN}"  # another worker may have been quicker
 # A run that is running, of a worker if one is named.
 HELD = f"""id = :run AND status = '{Status.RUNNING}' AND worker IS COALESCE(:worker, worker)"""
 # The cost of a run that continues is what is left of it, as `cost_of` counts it.
@@ -75,7 +86,6 @@ def cancel(db: Database, which: str, **values: Any) -> None:
         changed(db, change, which, **values)
 
 
-PAUSED = "paused"  # on the board: workers claim nothing
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
 
 
@@ -138,10 +148,8 @@ class Store:
         a training run's plan, and any job's secret seed if it is not given. Errors: ValueError, and
         nothing is stored, for settings without a plan.
         """
-        row = row_of(run or self.new_id(), request, name, worker, secret=secret)
-        row["owner"] = owner
-        self.add_rows([row])
-        return row["id"]
+        row = row_of(run or self.new_id(), request, name, worker, secret=secret, owner=owner)
+        return self.add_rows([row])[0]
 
     def add_rows(
         self,
@@ -220,14 +228,17 @@ class Store:
             if value is not None:
                 db.execute("INSERT INTO board VALUES (?, ?)", (name, value))
 
-    def tail(self, run: str, after: int = 0) -> list[tuple[int, Any]]:
-        """The events after number `after` as (sequence, event); sequences count 1, 2, 3, ..."""
+    def events(self, run: str, after: int = 0) -> list[Any]:
+        """The events after number `after`, in order."""
         bodies = self.bodies(run, after)
         kind = self.run(run).kind if bodies else ""
-        return [(sequence, event_from_json(kind, json.loads(body))) for sequence, body in bodies]
+        return [event_from_json(kind, json.loads(body)) for _, body in bodies]
 
     def bodies(self, run: str, after: int = 0) -> list[tuple[int, str]]:
-        """The events after number `after` as (sequence, one line of JSON)."""
+        """The events after number `after` as (sequence, one line of JSON).
+
+        Sequences count 1, 2, 3, ...
+        """
         query = "SELECT sequence, body FROM events WHERE run = ? AND sequence > ? ORDER BY sequence"
         return [(sequence, body) for sequence, body in self.rows(query, (run, after))]
 
@@ -249,15 +260,12 @@ class Store:
         At most `limit` runs run at once, and none begins while the queue is paused. With `devices`
         only runs that ask for one of them count.
         """
-        with self.reading() as db:  # without the write lock: idle workers ask often
-            if not _may_begin(db, limit, devices):
-                return None
         asked = json.dumps(devices) if devices else None
-        first = f"id = ({QUEUE} LIMIT 1)"
+        room = self.rows(f"SELECT {MAY_BEGIN}", {"devices": asked, "limit": limit})
+        if not room[0][0]:  # without the write lock: idle workers ask often
+            return None
         with self.writing() as db:
-            if not _may_begin(db, limit, devices):  # another worker was quicker
-                return None
-            claimed = changed(db, CLAIM, first, worker=worker, devices=asked)
+            claimed = changed(db, CLAIM, CLAIMED, worker=worker, devices=asked, limit=limit)
         return self.run(claimed[0]) if claimed else None
 
     def give_back(self, run: Run) -> bool:
@@ -363,18 +371,3 @@ class Store:
     def unknown(self, run: str) -> UnknownRun:
         """The error for an id that no run has."""
         return UnknownRun(f"Expected run={run!r} to be the id of a run in {self.path}.")
-
-
-def _may_begin(db: Database, limit: int, devices: Sequence[str]) -> bool:
-    """True if a run waits, fewer than `limit` run, and the queue is not paused.
-
-    If devices are named, only runs that ask for one of them count.
-    """
-    # Jobs without the setting run on the CPU.
-    device = "COALESCE(json_extract(settings, '$.device'), 'cpu')"
-    asking = f"AND {device} IN ({', '.join('?' * len(devices))})" if devices else ""
-    query = f"""SELECT
-        (SELECT COUNT(*) FROM runs WHERE status = '{Status.RUNNING}' {asking}) < ?
-        AND EXISTS (SELECT 1 FROM runs WHERE status = '{Status.QUEUED}' {asking})
-        AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""
-    return bool(db.execute(query, (*devices, limit, *devices)).fetchone()[0])

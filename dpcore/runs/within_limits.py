@@ -33,12 +33,9 @@ def submit(
     limits = limits_of(store.home)
     for request, _ in asked:
         check_size(request, limits)
-    rows = []
-    for request, name in asked:
-        row = row_of(store.new_id(), request, name)
-        row["owner"] = owner
-        row["sweep"] = sweep
-        rows.append(row)
+    rows = [
+        row_of(store.new_id(), request, name, owner=owner, sweep=sweep) for request, name in asked
+    ]
     return store.add_rows(rows, guard=lambda db: check_room(db, limits, owner, len(rows)))
 
 

@@ -174,7 +174,7 @@ def _outcome(
     """Do the job and append every event; its final status and the reason."""
     try:
         holding.wait(0)
-        said = [event for _, event in store.tail(run.id)]
+        said = store.events(run.id)
         for event in job_events(
             store.home, run, store.secret(run.id), said, partial(train, clock=holding.clock)
         ):

@@ -400,7 +400,7 @@ class ShownJob:
         def panel(store: Store, job: str, active: bool) -> None:
             try:
                 now = store.run(job)
-                events = [event for _, event in store.tail(job)]
+                events = store.events(job)
                 found = read(now, now.request, events)
             except (UnknownRun, StoreError) as error:
                 st.error(str(error))

@@ -233,7 +233,7 @@ def paces(store: Store, runs: list[str], after: dict[str, int]) -> list[float]:
     return [
         statistics.median(
             event.steps_per_second
-            for _, event in store.tail(run, after[run])
+            for event in store.events(run, after[run])
             if isinstance(event, Stepped)
         )
         for run in runs

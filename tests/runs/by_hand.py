@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
 
-from dpcore.runs import pool as pool_module
+from dpcore.runs import supervision
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Run, Status, checkpoint_path, row_of
 from dpcore.runs.store import Store
@@ -115,7 +115,7 @@ def by_hand(store: Store, monkeypatch: Any, slots: int | None = None, **options:
     that worker.
     """
     pool = PoolByHand(store, slots, **options)
-    monkeypatch.setattr(pool_module, "is_dead", pool.is_dead)
+    monkeypatch.setattr(supervision, "is_dead", pool.is_dead)
     pool.round()
     return pool
 
@@ -153,8 +153,7 @@ def submit_sweep(
     store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str = "", owner: str = ""
 ) -> str:
     """Queue the runs of a sweep; its id."""
-    own = {"owner": owner, "sweep": store.new_id()}
-    store.add_rows(
-        [row_of(store.new_id(), *each) | own for each in named_runs(configs, axes, name)]
-    )
-    return own["sweep"]
+    sweep = store.new_id()
+    named = named_runs(configs, axes, name)
+    store.add_rows([row_of(store.new_id(), *each, owner=owner, sweep=sweep) for each in named])
+    return sweep

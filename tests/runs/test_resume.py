@@ -56,7 +56,7 @@ def ended(store: Store, events: list[Event], saved: int | None) -> str:
 def rest(store: Store, run: str) -> tuple[list[Event], Path]:
     """The events that the rest of a run begins with, and where its checkpoint would be."""
     new = submit_rest(store, run)
-    return [event for _, event in store.tail(new)], checkpoint_path(store.home, new)
+    return store.events(new), checkpoint_path(store.home, new)
 
 
 def test_it_begins_with_the_events_up_to_the_checkpoint(store: Store) -> None:

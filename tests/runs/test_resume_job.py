@@ -78,13 +78,12 @@ def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
     store: Store, until: int, saves: bool
 ) -> None:
     run = begun(store, CONFIG, until, saves=saves)
-    before = store.tail(run)
+    before = store.events(run)
     done = gone_on(store, run)
     assert done.status is Status.FINISHED
-    events = store.tail(run)
-    assert events[: len(before)] == before
-    assert [sequence for sequence, _ in events] == list(range(1, len(events) + 1))
-    said = [event for _, event in events]
+    said = store.events(run)
+    assert said[: len(before)] == before
+    assert [number for number, _ in store.bodies(run)] == list(range(1, len(said) + 1))
     assert len(steps_of(said, Finished)) == 1
     assert sum(isinstance(event, Started) for event in said) == 1
     for kind in (Stepped, Evaluated):
@@ -102,7 +101,7 @@ def test_each_decision_of_simulated_annealing_is_said_once(store: Store) -> None
     run = begun(store, config, 9, saves=False)
     gone_on(store, run)
     decisions = "".join(
-        event.decisions for _, event in store.tail(run) if isinstance(event, Stepped)
+        event.decisions for event in store.events(run) if isinstance(event, Stepped)
     )
     whole = train(config, secret=store.secret(run))
     assert decisions == "".join(event.decisions for event in whole if isinstance(event, Stepped))

@@ -134,5 +134,5 @@ def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store
             store.append(run, event)
         with pytest.raises(RuntimeError, match="every number to be finite"):
             store.add_rows([row_of(store.new_id(), RunConfig(), "")], [event])
-    assert store.tail(run) == []
+    assert store.events(run) == []
     assert len(store.runs()) == 1

@@ -140,11 +140,8 @@ def _check_sweep(arguments: argparse.Namespace) -> None:
 
 def _sweep(store: Store, arguments: argparse.Namespace) -> int:
     sweep = store.new_id()
-    rows = []
-    for config, name in named_runs(arguments.configs, arguments.axes, arguments.name):
-        row = row_of(store.new_id(), config, name)
-        row["sweep"] = sweep
-        rows.append(row)
+    named = named_runs(arguments.configs, arguments.axes, arguments.name)
+    rows = [row_of(store.new_id(), config, name, sweep=sweep) for config, name in named]
     runs = store.add_rows(rows)
     if arguments.json:
         print_json({"sweep": sweep, "runs": runs})

@@ -20,9 +20,9 @@ from dpcore.runs.history import all_of
 from dpcore.runs.in_words import name_of, progress_of, status_of, steps_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.lifecycle import Status
-from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import recover_dead
 from dpcore.training.events import Evaluated, Event, Stepped
 
 PAUSE = 0.25  # seconds between two looks at the store
@@ -85,7 +85,7 @@ def _follow(
         while True:
             recover_dead(store)
             item = store.run(item.id)  # before its events: an ended run then has all of them
-            new = [event for _, event in store.tail(item.id, len(said))]
+            new = store.events(item.id, len(said))
             said += new
             show(item, said, new)
             if not item.active:

@@ -121,10 +121,9 @@ def take_in(
 
     `guard` may raise an error in the transaction. `within_limits.keep` also checks the limits.
     """
-    row = row_of(store.new_id(), imported.config, "", planned=imported.plan)
+    row = row_of(store.new_id(), imported.config, "", planned=imported.plan, owner=owner)
     row |= imported.columns
     row["secret"] = None
-    row["owner"] = owner
     (run,) = store.add_rows([row], imported.events, guard)
     return run
 

@@ -77,7 +77,7 @@ class Gone(Exception):
 
 def job_of(store: Store, run: Run) -> Job:
     """All that a node needs to do or continue a claimed run."""
-    said = [event for _, event in store.tail(run.id)]
+    said = store.events(run.id)
     return Job(run, store.secret(run.id), said, _bytes_of(checkpoint_path(store.home, run.id)))
 
 

@@ -38,7 +38,7 @@ def history_of(store: Store, run: str) -> History:
     """Read the history of a run up to now."""
     with _lock:
         known = _known(str(store.path), run)
-        events = [event for _, event in store.tail(run, known[0].sequence)]
+        events = store.events(run, known[0].sequence)
         known[0] = known[0].followed_by(events)
         return known[0]
 

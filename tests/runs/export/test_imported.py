@@ -181,7 +181,7 @@ def test_what_events_say_is_kept_as_words(store: Store, other: Store, whole: Val
     }  # fmt: skip
     whole["events"].insert(2, {"event": "unsaved", "step": 5, "reason": "\x1b[2Jno\nroom\ud800"})
     run = take_in(other, read_run(json.dumps(whole).encode()))
-    started, _, unsaved, *_ = [event for _, event in other.tail(run)]
+    started, _, unsaved, *_ = other.events(run)
     assert isinstance(started, Started)
     assert (started.device, started.engine, started.origin) == (
         "cpu",
