@@ -67,6 +67,7 @@ def state_of(
         said = f"paused at {place}" if held else _progress_in_words(run, f"{place}{pace}")
     return {
         "status": run.status.value,
+        "active": run.active,
         "cancelling": run.cancelling,
         "words": words,
         "said": said,
