@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -13,7 +13,7 @@ from dpcore.regular_file import open_regular
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.runs.lifecycle import ACTIVE, ENDED_EARLY, Status, among
 from dpcore.runs.record import Run, UnknownRun, checkpoint_path, row_of
-from dpcore.runs.store import Store
+from dpcore.runs.store import Store, add_run
 from dpcore.runs.store_file import Database, sql_of
 from dpcore.training.checkpoint_header import label_of
 from dpcore.training.events import Checkpointed, Event, Finished, Started, Stepped
@@ -33,27 +33,23 @@ class Rest:
     before: Run
     said: Sequence[Event]  # its events up to the checkpoint
     plan: Plan  # of a run that begins again it includes the releases before
+    secret: int | None = field(repr=False)
 
-    def submit(
-        self,
-        store: Store,
-        worker: str | None = None,
-        guard: Callable[[Database], None] = lambda db: None,
-    ) -> None:
+    def add_run(self, db: Database, worker: str | None = None) -> None:
         """Hand it to `worker`, or queue it if none is named.
 
-        `guard` as of `Store.add_rows`. Errors: ValueError if another run continues, or continued,
-        the run before; UnknownRun if that is gone.
+        Errors: ValueError if another run continues, or continued, the run before; UnknownRun if
+        that is gone.
         """
         before = self.before
-        secret = store.secret(before.id)
+        _check_alone(db, before.id)
         row = row_of(
             self.id,
             before.config,
             before.name,
             worker,
             self.plan,
-            secret,
+            self.secret,
             owner=before.owner,
             sweep=before.sweep,
             parent=before.id,
@@ -61,12 +57,7 @@ class Rest:
         )
         if self.said and before.origin:  # the checkpoint ties it to that machine
             row["origin"] = json.dumps(before.origin)
-
-        def asked(db: Database) -> None:
-            _check_alone(db, before.id)
-            guard(db)
-
-        store.add_rows([row], self.said, asked)
+        add_run(db, row, self.said)
 
 
 def ended_early(run: Run) -> bool:
@@ -78,7 +69,7 @@ def ended_early(run: Run) -> bool:
 def rest_of(store: Store, run: str) -> Iterator[Rest]:
     """Prepare the run that continues from the last checkpoint, or begins again with the same seed.
 
-    Submit it inside. An error leaves nothing behind.
+    Add it inside. An error leaves nothing behind.
     **Guarantees:** with the same device, threads, torch and version of the program, its batches,
     noise and weights are those that the run would have had, so both together cost what one costs.
     Elsewhere a checkpoint is refused. A run that begins again may draw other noise, so it is also
@@ -105,7 +96,7 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
             check_anew(before.config, done)
             planned = before.plan.anew(done)
         check_budget(before.config, planned)
-        yield Rest(new, before, said, planned)
+        yield Rest(new, before, said, planned, store.secret(run))
     except BaseException as error:
         new_file.unlink(missing_ok=True)
         if isinstance(error, ValueError):  # it names the copy; the original is still there

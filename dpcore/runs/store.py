@@ -13,7 +13,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ MAY_BEGIN = f"""
     AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""
 CLAIMED = f"id = ({QUEUE} LIMIT 1) AND {MAY_BEGIN}"  # another worker may have been quicker
 # A run that is running, of a worker if one is named.
-HELD = f"""id = :run AND status = '{Status.RUNNING}' AND worker IS COALESCE(:worker, worker)"""
+OF_WORKER = f"""id = :run AND status = '{Status.RUNNING}' AND worker IS COALESCE(:worker, worker)"""
 # The cost of a run that continues is what is left of it, as `cost_of` counts it.
 COST_LEFT = f"""UPDATE runs SET cost = COALESCE(
         MAX(json_extract(plan, '$.steps') - COALESCE(json_extract({SAVED}, '$.step'), 0), 0)
@@ -84,6 +84,13 @@ def cancel(db: Database, which: str, **values: Any) -> None:
     """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
     for change in (CANCEL, ASK_TO_STOP):
         changed(db, change, which, **values)
+
+
+def add_run(db: Database, row: dict[str, Any], said: Sequence[Event] = ()) -> None:
+    """Store the row of a new run, of `row_of`, with its first events."""
+    insert(db, row)
+    for place, event in enumerate(said, 1):
+        db.execute("INSERT INTO events VALUES (?, ?, ?)", (row["id"], place, body_of(event)))
 
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
@@ -149,26 +156,9 @@ class Store:
         nothing is stored, for settings without a plan.
         """
         row = row_of(run or self.new_id(), request, name, worker, secret=secret, owner=owner)
-        return self.add_rows([row])[0]
-
-    def add_rows(
-        self,
-        rows: Sequence[dict[str, Any]],
-        said: Sequence[Event] = (),
-        guard: Callable[[Database], None] = lambda db: None,
-    ) -> list[str]:
-        """Store rows of `row_of`, all or none, each with its first events; return their ids.
-
-        `guard` may raise an error first, in the same transaction.
-        """
-        bodies = [body_of(event) for event in said]
         with self.writing() as db:
-            guard(db)
-            for row in rows:
-                insert(db, row)
-                for place, body in enumerate(bodies, 1):
-                    db.execute("INSERT INTO events VALUES (?, ?, ?)", (row["id"], place, body))
-        return [row["id"] for row in rows]
+            add_run(db, row)
+        return row["id"]
 
     def cancel(self, run: str) -> Status:
         """Cancel a queued run at once and ask a running one to stop; return the status."""
@@ -337,7 +327,7 @@ class Store:
     def stopping(self, run: str, worker: str | None = None) -> bool:
         """True if the run must stop, as `append` says."""
         rows = self.rows(
-            f"SELECT cancelling FROM runs WHERE {HELD}", {"run": run, "worker": worker}
+            f"SELECT cancelling FROM runs WHERE {OF_WORKER}", {"run": run, "worker": worker}
         )
         return not rows or bool(rows[0]["cancelling"])
 
@@ -350,7 +340,7 @@ class Store:
         """
         check.one_of(ENDINGS, status=status)
         with self.writing() as db:
-            ended = changed(db, ENDINGS[status], HELD, run=run, worker=worker, error=error)
+            ended = changed(db, ENDINGS[status], OF_WORKER, run=run, worker=worker, error=error)
         if ended and status is Status.FINISHED:
             checkpoint_path(self.home, run).unlink(missing_ok=True)
         return bool(ended)
@@ -360,7 +350,7 @@ class Store:
 
         None if it is not running, or another worker's.
         """
-        query = f"UPDATE runs SET heartbeat = :now WHERE {HELD} RETURNING cancelling"
+        query = f"UPDATE runs SET heartbeat = :now WHERE {OF_WORKER} RETURNING cancelling"
         row = db.execute(query, {"now": time.time(), "run": run, "worker": worker}).fetchone()
         return None if row is None else bool(row["cancelling"])
 

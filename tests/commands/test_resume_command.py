@@ -72,8 +72,8 @@ def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_r
 def test_where_nothing_was_saved_it_begins_anew_and_one_that_finished_or_goes_on_is_refused(capsys):
     with Store() as store:
         run, _ = cut_off(store, Status.LOST, saved=False)
-        with rest_of(store, run) as rest:
-            rest.submit(store, worker_name(os.getpid()))
+        with rest_of(store, run) as rest, store.writing() as db:
+            rest.add_run(db, worker_name(os.getpid()))
         new = rest.id
         assert store.events(new) == []
         for status in (Status.RUNNING, Status.FINISHED):

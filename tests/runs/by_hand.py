@@ -13,12 +13,13 @@ from typing import IO, Any
 from dpcore.runs import supervision
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Run, Status, checkpoint_path, row_of
-from dpcore.runs.store import Store
+from dpcore.runs.store import Store, add_run
 from dpcore.runs.sweeps import named_runs
 from dpcore.runs.worker_process import Slots
 from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started, Stepped
+from dpcore.training.plan import Plan
 
 
 class Clock:
@@ -155,5 +156,16 @@ def submit_sweep(
     """Queue the runs of a sweep; its id."""
     sweep = store.new_id()
     named = named_runs(configs, axes, name)
-    store.add_rows([row_of(store.new_id(), *each, owner=owner, sweep=sweep) for each in named])
+    rows = [row_of(store.new_id(), *each, owner=owner, sweep=sweep) for each in named]
+    with store.writing() as db:
+        for row in rows:
+            add_run(db, row)
     return sweep
+
+
+def handed(store: Store, config: RunConfig, planned: Plan, worker: str | None = None) -> str:
+    """A run with a plan of its own, which waits or is this worker's."""
+    row = row_of(store.new_id(), config, "", worker, planned)
+    with store.writing() as db:
+        add_run(db, row)
+    return row["id"]

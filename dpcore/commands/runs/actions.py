@@ -24,7 +24,7 @@ from dpcore.runs.lifecycle import check_ended
 from dpcore.runs.record import Run, checkpoint_path, row_of, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.run_table import counted
-from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.store import PAUSED, Store, add_run
 from dpcore.runs.sweeps import named_runs, sweep_of, values_of
 from dpcore.training.events import Finished
 from dpcore.training.resume_point import resume_point_of
@@ -142,7 +142,10 @@ def _sweep(store: Store, arguments: argparse.Namespace) -> int:
     sweep = store.new_id()
     named = named_runs(arguments.configs, arguments.axes, arguments.name)
     rows = [row_of(store.new_id(), config, name, sweep=sweep) for config, name in named]
-    runs = store.add_rows(rows)
+    with store.writing() as db:
+        for row in rows:
+            add_run(db, row)
+    runs = [row["id"] for row in rows]
     if arguments.json:
         print_json({"sweep": sweep, "runs": runs})
         return 0
@@ -171,13 +174,13 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     with rest_of(store, arguments.id) as rest:
         config = rest.before.config
         file = checkpoint_path(store.home, rest.id)
-        secret = store.secret(rest.before.id)
         point = resume_point_of(rest.said, rest.before.origin)
         # a bad checkpoint raises ValueError before anything is recorded
         events = with_first_event(
-            train(config, file=file, planned=rest.plan, secret=secret, resume_point=point)
+            train(config, file=file, planned=rest.plan, secret=rest.secret, resume_point=point)
         )
-        rest.submit(store, worker_name(os.getpid()))
+        with store.writing() as db:
+            rest.add_run(db, worker_name(os.getpid()))
     print(f"Recorded as run {rest.id}.", file=sys.stderr)
     finals: list[Finished] = []
     status = follow(store, rest.id, events, printer(arguments.json, finals))
