@@ -61,8 +61,8 @@ def ensure_pool(home: Path | str | None = None) -> PoolThread:
 class Pool(PoolThread):
     """Keep a warm worker for each device's runs; runs without a free slot wait.
 
-    There are `slots` for all devices together, or as many for each as the limits say. `trouble`
-    also reports errors in the limits. `train`, "module:name", trains; other kinds of jobs have
+    There are as many for each device as the limits say. `trouble` also reports errors in the
+    limits. `train`, "module:name", trains; other kinds of jobs have
     their own function. Tests replace `clock` and `hire`, which starts a worker, and call `round` by
     hand.
     """
@@ -70,7 +70,6 @@ class Pool(PoolThread):
     def __init__(
         self,
         store: Store,
-        slots: int | None = None,
         train: str = TRAIN,
         stale: float = STALE,
         *,
@@ -78,7 +77,6 @@ class Pool(PoolThread):
         hire: Callable[[Path, IO[bytes], str, Slots, float], Worker] = Worker,
     ) -> None:
         super().__init__(store, "dpcore-pool")
-        self.slots = slots
         self.train = train
         self._clock = clock
         self._hire = hire
@@ -183,10 +181,7 @@ class Pool(PoolThread):
 
     def _keep_warm(self) -> None:
         """Keep one waiting worker for each slot, and dismiss those of earlier slots."""
-        if self.slots:
-            slots = (Slots(self.slots),)
-        else:
-            slots = slots_of(self._limits, device_here(self.store.home))
+        slots = slots_of(self._limits, device_here(self.store.home))
         warm = set()
         for worker in self.workers:
             if worker.busy_since is not None or worker.dismissed:

@@ -138,14 +138,14 @@ def owners_of(store: Store) -> list[str]:
     return [row["owner"] for row in store.rows(query)]
 
 
-def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
+def sweeps_of(store: Store) -> dict[str, str]:
     """The latest sweeps, newest first: id -> their name and their number of runs."""
     query = """SELECT sweep, COUNT(*) AS runs, MIN(number) AS first,
             (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1)
             AS name
-        FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT ?"""
+        FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT 50"""
     sweeps = {}
-    for row in store.rows(query, (limit,)):
+    for row in store.rows(query):
         name = row["name"].partition(": ")[0]
         plural = "s" if row["runs"] > 1 else ""
         sweeps[row["sweep"]] = f"{name}, {row['runs']} run{plural}"

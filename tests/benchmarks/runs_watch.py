@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from dpcore.runs.limits import Limits, write
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -137,7 +138,9 @@ def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
     cancelled afterwards.
     """
     os.environ["OMP_NUM_THREADS"] = "1"
-    with Store(home) as store, Pool(store, 2, "tests.benchmarks.logged_training:train"):
+    home.mkdir(parents=True, exist_ok=True)
+    write(home, Limits(cpu_slots=2))
+    with Store(home) as store, Pool(store, "tests.benchmarks.logged_training:train"):
         ids = [store.submit(RunConfig(model="mlp", epochs=EPOCHS, batch=64)) for _ in range(2)]
         try:
             while min(store.run(run).sequence for run in ids) < 3:

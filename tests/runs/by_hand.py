@@ -63,9 +63,9 @@ class Hired:
 class PoolByHand(Pool):
     """A pool on a `Clock`; `hired` are all workers that it has ever had."""
 
-    def __init__(self, store: Store, slots: int | None = None, **options: Any) -> None:
+    def __init__(self, store: Store, **options: Any) -> None:
         self.clock, self.hired = Clock(), []
-        super().__init__(store, slots, clock=self.clock, hire=self._hires, **options)
+        super().__init__(store, clock=self.clock, hire=self._hires, **options)
 
     def _hires(self, home: Path, log: IO[bytes], train: str, slots: Slots, born: float) -> Any:
         self.hired.append(Hired(f"node:{len(self.hired)}", slots, born))
@@ -111,11 +111,11 @@ class PoolByHand(Pool):
         super().close()
 
 
-def by_hand(store: Store, monkeypatch: Any, slots: int | None = None, **options: Any) -> PoolByHand:
+def by_hand(store: Store, monkeypatch: Any, **options: Any) -> PoolByHand:
     """Such a pool, which has led its first round; whether one of its workers is dead is known by
     that worker.
     """
-    pool = PoolByHand(store, slots, **options)
+    pool = PoolByHand(store, **options)
     monkeypatch.setattr(supervision, "is_dead", pool.is_dead)
     pool.round()
     return pool

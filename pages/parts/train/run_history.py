@@ -39,7 +39,8 @@ def history_of(store: Store, run: str) -> History:
     with _lock:
         known = _known(str(store.path), run)
         events = store.events(run, known[0].sequence)
-        known[0] = known[0].followed_by(events)
+        if events:
+            known[0] = History((*known[0].events, *events))
         return known[0]
 
 
