@@ -1,7 +1,8 @@
 """The life of a run: its statuses, the changes that lead from one to another, and its charge.
 
-`CHANGES` is the whole table. The store makes each change by its statement in SQL, which leaves a
-run of any other status alone. A run that has ended stays as it ended; another run may continue it.
+A new run waits, or is its worker's at once if the process that submits it does the work. `CHANGES`
+is all that can happen then. The store makes each change by its statement in SQL, which leaves a run
+of any other status alone. A run that has ended stays as it ended; another run may continue it.
 
 **Charged** are the steps up to the last event (`CHARGED_STEPS`), whatever the status: the whole
 plan of a finished run, the steps so far of one that was cancelled, failed or lost, and nothing
