@@ -28,6 +28,7 @@ from dpcore.runs.lifecycle import (
     GIVE_BACK,
     Change,
     Status,
+    among,
     without_worker,
 )
 from dpcore.runs.record import (
@@ -194,13 +195,10 @@ class Store:
         None stands for every kind, and no status for all. Each job takes a tenth of a millisecond,
         and there may be tens of thousands.
         """
-        values: list[Any] = list(statuses or Status)
-        where = f"WHERE status IN ({', '.join('?' * len(values))})"
-        if kind is not None:
-            where += " AND kind = ?"
-            values.append(kind)
-        values.append(-1 if limit is None else limit)
-        return self.select(f"{where} ORDER BY number DESC LIMIT ?", values)
+        where = among(statuses or tuple(Status))
+        most = -1 if limit is None else limit
+        rest = f"WHERE {where} AND kind = COALESCE(?, kind) ORDER BY number DESC LIMIT ?"
+        return self.select(rest, (kind, most))
 
     def queue(self) -> list[str]:
         """The ids of the queued runs, in the order in which workers would claim them now."""
