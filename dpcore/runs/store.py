@@ -54,6 +54,7 @@ from dpcore.runs.store_file import (
 )
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
 PAUSED = "paused"  # on the board: workers claim nothing
 RUNS = sql_of("runs")
 QUEUE = sql_of("queue").format(queued=Status.QUEUED, running=Status.RUNNING)
@@ -92,9 +93,6 @@ def add_run(db: Database, row: dict[str, Any], said: Sequence[Event] = ()) -> No
     insert(db, row)
     for place, event in enumerate(said, 1):
         db.execute("INSERT INTO events VALUES (?, ?, ?)", (row["id"], place, body_of(event)))
-
-
-_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
 
 
 class Store:
