@@ -137,8 +137,8 @@ def first_events(store: Store, config: RunConfig) -> dict[type[Event] | type[Sta
     begun, after, first = time.perf_counter(), 0, {}
     run = store.submit(config)
     while Evaluated not in first:
-        for sequence, event in store.tail(run, after):
-            after = sequence
+        for event in store.events(run, after):
+            after += 1
             first.setdefault(type(event), time.perf_counter() - begun)
         time.sleep(TICK)
     begun = time.perf_counter()

@@ -92,7 +92,7 @@ async def grown_and_answered(
     known = {
         (f"{RUN}{place}", event.epoch): there[run, number]
         for place, run in enumerate(runs)
-        for number, event in store.tail(run)
+        for number, event in enumerate(store.events(run), 1)
         if isinstance(event, Evaluated) and (run, number) in there
     }
     grown = [

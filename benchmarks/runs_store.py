@@ -159,8 +159,8 @@ def measured(runs: int, events: int, seconds: float) -> dict[str, Any]:
                     )
                     for name, wanted in tables.items()
                 },
-                "ten events of a live run, ms": ms_of(lambda: store.tail(live, last - 10), 300),
-                "none new of a live run, ms": ms_of(lambda: store.tail(live, last), 300),
+                "ten events of a live run, ms": ms_of(lambda: store.events(live, last - 10), 300),
+                "none new of a live run, ms": ms_of(lambda: store.events(live, last), 300),
                 "events a second, one writer": append_rate(store, 1, seconds),
                 "events a second, eight writers": append_rate(store, 8, seconds),
             }

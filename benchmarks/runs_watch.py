@@ -32,6 +32,7 @@ from benchmarks.runs_in_browsers import (
     watched,
 )
 from benchmarks.slider_mover import Mover
+from dpcore.runs.limits import Limits, write
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -137,7 +138,9 @@ def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
     cancelled afterwards.
     """
     os.environ["OMP_NUM_THREADS"] = "1"
-    with Store(home) as store, Pool(store, 2, "benchmarks.logged_training:train"):
+    home.mkdir(parents=True, exist_ok=True)
+    write(home, Limits(cpu_slots=2))
+    with Store(home) as store, Pool(store, "benchmarks.logged_training:train"):
         ids = [store.submit(RunConfig(model="mlp", epochs=EPOCHS, batch=64)) for _ in range(2)]
         try:
             while min(store.run(run).sequence for run in ids) < 3:
@@ -233,7 +236,7 @@ def paces(store: Store, runs: list[str], after: dict[str, int]) -> list[float]:
     return [
         statistics.median(
             event.steps_per_second
-            for _, event in store.tail(run, after[run])
+            for event in store.events(run, after[run])
             if isinstance(event, Stepped)
         )
         for run in runs

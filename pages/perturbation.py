@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.runs.kinds import PERTURBATION
-from pages.parts.jobs import job_store, request_of
+from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import chosen_place, conditions, examples_of, task_of
@@ -22,6 +22,7 @@ from pages.parts.perturbation.panel import (
     show_example,
 )
 from pages.parts.perturbation.results import Results, finished
+from pages.parts.shown_job import request_of
 
 left, right = page_columns("Where can the noise go?")
 

@@ -135,7 +135,7 @@ def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
 
 def _shown(store: Store, found: Run, *, as_json: bool) -> int:
     """Print the events of a recorded audit."""
-    said: list[Event] = [event for _, event in store.tail(found.id)]
+    said: list[Event] = store.events(found.id)
     if not all_of(said, Judged):
         raise ValueError(
             f"Expected run={found.id!r} to be a finished audit, but it is {found.status}."

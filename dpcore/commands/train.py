@@ -18,7 +18,8 @@ from dpcore.privacy.report.numbers import nearest, outward, percent, plain, rais
 from dpcore.privacy.report.statement import NOT_COVERED, seed_warning
 from dpcore.runs.in_process import recorded, with_first_event
 from dpcore.runs.kinds import event_to_json
-from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, idle
 from dpcore.training.defaults import defaults

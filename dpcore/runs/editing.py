@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dpcore.runs.lifecycle import CHARGED_STEPS, ENDED, Status, among, check_ended
 from dpcore.runs.plain_text import printable
-from dpcore.runs.record import Run, Status, checkpoint_path
+from dpcore.runs.record import Run, checkpoint_path
 from dpcore.runs.store import Store, cancel
 from dpcore.runs.store_file import Database, sql_of
 from dpcore.training.plan import Plan
@@ -27,7 +28,7 @@ class Deleted:
     id: str
     parent: str | None
     stored_plan: str | None
-    done: int | None  # steps; None if it had no event
+    done: int | None  # the steps that it is charged for; None if it had no event
 
     @cached_property
     def plan(self) -> Plan:
@@ -38,7 +39,7 @@ class Deleted:
 
 def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
     """Delete the runs that fulfil a condition in SQL; keep releases that others are charged for."""
-    db.execute(_KEEP.format(which=which), values)
+    db.execute(_KEEP.format(charged_steps=CHARGED_STEPS, which=which), values)
     db.execute(f"DELETE FROM events WHERE run IN (SELECT id FROM runs WHERE {which})", values)
     db.execute(f"DELETE FROM runs WHERE {which}", values)
     db.execute(_FORGET)
@@ -47,15 +48,6 @@ def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
 def deleted_of(store: Store, sweep: str) -> tuple[Deleted, ...]:
     query = "SELECT id, parent, plan, done FROM deleted WHERE sweep = ? ORDER BY id"
     return tuple(Deleted(*row) for row in store.rows(query, (sweep,)))
-
-
-def done_by(run: Run | Deleted) -> int | None:
-    """The known steps of a run, including those of its last checkpoint; None before it begins."""
-    if isinstance(run, Deleted):
-        return run.done
-    if run.sequence == 0:
-        return None
-    return getattr(run.last, "step", 0)
 
 
 MAX_NAME_CHARS = 120
@@ -96,8 +88,7 @@ def delete(store: Store, run: str) -> None:
         row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
         if row is None:
             raise store.unknown(run)
-        if row["status"] in (Status.QUEUED, Status.RUNNING):
-            raise ValueError(f"Run {run} is {row['status']}. Cancel it before you delete it.")
+        check_ended(run, row["status"])
         take_out(db, "id = ?", (run,))
     checkpoint_path(store.home, run).unlink(missing_ok=True)
 
@@ -107,10 +98,11 @@ def clear(store: Store) -> tuple[int, list[Run]]:
 
     Return the number of deleted jobs, and the jobs that still run.
     """
+    over = among(ENDED)
     with store.writing() as db:
         cancel(db, "true")
-        ended = [row["id"] for row in db.execute("SELECT id FROM runs WHERE status != 'running'")]
-        take_out(db, "status != 'running'")
+        ended = [row["id"] for row in db.execute(f"SELECT id FROM runs WHERE {over}")]
+        take_out(db, over)
     for run in ended:
         checkpoint_path(store.home, run).unlink(missing_ok=True)
     return len(ended), store.runs(Status.RUNNING, kind=None)

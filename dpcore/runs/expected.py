@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from dpcore.runs.kinds import AUDIT, PERTURBATION, kind_of
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import limits_of, usual
 from dpcore.runs.record import StoreError, cost_of, device_here
 from dpcore.runs.run_table import ELSEWHERE
@@ -252,21 +253,21 @@ def _keys(kind: str, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
 _SETTINGS = ", ".join(f"json_extract(settings, '$.{name}')" for name in ALIKE)
 _JOB = f"""SELECT id, kind, json_array({_SETTINGS}) AS alike,
     {{amount}} AS amount, {{paces}} AS paces FROM runs WHERE {{which}}"""
-_QUEUED = _JOB.format(amount="cost", paces="'[]'", which="status = 'queued'")
+_QUEUED = _JOB.format(amount="cost", paces="'[]'", which=f"status = '{Status.QUEUED}'")
 _RUNNING = _JOB.format(
     amount=f"""COALESCE(MIN(cost,
         (json_extract(plan, '$.steps') - json_extract({LAST}, '$.step')) * {PER_STEP}), cost)""",
     paces=f"""(SELECT json_group_array(json_extract(body, '$.steps_per_second') * {PER_STEP}) FROM (
         SELECT body FROM events WHERE run = runs.id AND body LIKE '{{"event": "stepped"%'
         ORDER BY sequence DESC LIMIT {REPORTS}))""",
-    which="status = 'running'",
+    which=f"status = '{Status.RUNNING}'",
 )
 # the cost of a finished job is what was left when its last worker began, and its seconds count from
 # then
 _PAST = _JOB.format(
     amount="0",
     paces=f"json_array(COALESCE(cost / json_extract({LAST}, '$.seconds'), 0))",
-    which=f"""status = 'finished' AND NOT {ELSEWHERE}
+    which=f"""status = '{Status.FINISHED}' AND NOT {ELSEWHERE}
         AND (kind != '{AUDIT.name}' OR {latest("stopped")} IS NULL)
         ORDER BY number DESC LIMIT {RECENT}""",
 )

@@ -11,7 +11,8 @@ from functools import lru_cache
 from dpcore.runs.expected import REPORTS, Pace, start_of
 from dpcore.runs.holding import steps_granted
 from dpcore.runs.in_words import state_of, steps_of
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 
 LOOK_SECONDS = 0.1  # between two looks at the store
@@ -41,18 +42,19 @@ class RunFeed:
         self.events: list[bytes] = []
         self.status = b""
         self.ended = False
-        self.failed = False  # because of the store, or because it has no such run
         self.readers: set[asyncio.Event] = set()
         self._looking: asyncio.Task[None] | None = None
         self._pace: Pace | None = None
 
     def join(self, news: asyncio.Event) -> None:
-        """Add a reader; if the feed has failed, it looks again, for the store may be back."""
-        self.readers.add(news)
-        if self.failed:
+        """Add a reader; the first one makes a feed that has ended look again.
+
+        A store that failed may be back by then.
+        """
+        if not self.readers:
             self.status = b""
             self.ended = False
-            self.failed = False
+        self.readers.add(news)
 
     def since(self, after: int, status: bytes) -> list[bytes]:
         """The messages for a reader with this status and the events up to number `after`.
@@ -85,7 +87,6 @@ class RunFeed:
                 await self._pause(LOOK_SECONDS if near else FAR_LOOK_SECONDS)
 
     def _fail(self, name: str, words: str) -> None:
-        self.failed = True
         self._take(message(name, {"run": self._run, "problem": words}), [], ended=True)
 
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:

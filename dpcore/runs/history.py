@@ -1,7 +1,8 @@
 """A run with its events by kind, as values that do not change when more is said."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from dpcore.privacy.mechanism import Mechanism
@@ -39,28 +40,32 @@ class History:
     """The events of a training run up to some number, in order and by kind."""
 
     events: tuple[Event, ...] = ()
-    step: int = 0  # the last that any of them names
-    started: Started | None = None
-    finished: Finished | None = None
-    stepped: tuple[Stepped, ...] = ()
-    evaluated: tuple[Evaluated, ...] = ()
-    saved: Checkpointed | Unsaved | None = None  # the last checkpoint, or that writing it failed
 
-    def followed_by(self, said: Sequence[Event]) -> "History":
-        """Add the events that came next."""
-        if not said:
-            return self
-        steps = [getattr(each, "step", 0) for each in said]
-        return replace(
-            self,
-            events=(*self.events, *said),
-            step=max(self.step, *steps),
-            started=last_of(said, Started) or self.started,
-            finished=last_of(said, Finished) or self.finished,
-            stepped=(*self.stepped, *all_of(said, Stepped)),
-            evaluated=(*self.evaluated, *all_of(said, Evaluated)),
-            saved=last_of(said, (Checkpointed, Unsaved)) or self.saved,
-        )
+    @cached_property
+    def step(self) -> int:
+        """The last step that any of them names."""
+        return max((getattr(each, "step", 0) for each in self.events), default=0)
+
+    @cached_property
+    def started(self) -> Started | None:
+        return last_of(self.events, Started)
+
+    @cached_property
+    def finished(self) -> Finished | None:
+        return last_of(self.events, Finished)
+
+    @cached_property
+    def stepped(self) -> tuple[Stepped, ...]:
+        return all_of(self.events, Stepped)
+
+    @cached_property
+    def evaluated(self) -> tuple[Evaluated, ...]:
+        return all_of(self.events, Evaluated)
+
+    @cached_property
+    def saved(self) -> Checkpointed | Unsaved | None:
+        """The last checkpoint, or that writing it failed."""
+        return last_of(self.events, (Checkpointed, Unsaved))
 
     @property
     def sequence(self) -> int:

@@ -5,7 +5,8 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterator
 
-from dpcore.runs.record import Status, StoreError, checkpoint_path
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Pulse, ended_by, shortage
 from dpcore.training.events import Event
@@ -54,8 +55,6 @@ def recorded(
     finally:
         with contextlib.suppress(StoreError, OSError):  # a failing store has been reported
             store.end(run, status, error)
-            if status is Status.FINISHED:
-                checkpoint_path(store.home, run).unlink(missing_ok=True)
 
 
 def _line(failure: Exception) -> str:

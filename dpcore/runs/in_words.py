@@ -8,8 +8,9 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.plain_text import printable
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import Run
 from dpcore.training.defaults import described
 from dpcore.training.events import Evaluated, Finished, Preparing, Started
 
@@ -66,6 +67,7 @@ def state_of(
         said = f"paused at {place}" if held else _progress_in_words(run, f"{place}{pace}")
     return {
         "status": run.status.value,
+        "active": run.active,
         "cancelling": run.cancelling,
         "words": words,
         "said": said,

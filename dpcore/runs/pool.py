@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import IO
 
 from dpcore.runs.kinds import TRAINING
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import limits_of, usual
 from dpcore.runs.ray_pool import pool_here
-from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, state_directory
+from dpcore.runs.record import Run, StoreError, device_here, state_directory
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import (
     LEFTOVER_SECONDS,
@@ -25,6 +26,7 @@ from dpcore.runs.supervision import (
     Heartbeats,
     PoolThread,
     lock_of,
+    recover_if_dead,
     remove_needless,
 )
 from dpcore.runs.worker_process import Slots, Worker, slots_of
@@ -56,18 +58,11 @@ def ensure_pool(home: Path | str | None = None) -> PoolThread:
         return _pools[key]
 
 
-def recover_dead(store: Store) -> None:
-    """Queue again, or mark as lost, the runs whose process is dead; for use without a pool."""
-    for run in store.runs(Status.RUNNING, kind=None):
-        if is_dead(run.worker or ""):
-            store.recover(run, f"Its worker {run.worker} died.")
-
-
 class Pool(PoolThread):
     """Keep a warm worker for each device's runs; runs without a free slot wait.
 
-    There are `slots` for all devices together, or as many for each as the limits say. `trouble`
-    also reports errors in the limits. `train`, "module:name", trains; other kinds of jobs have
+    There are as many for each device as the limits say. `trouble` also reports errors in the
+    limits. `train`, "module:name", trains; other kinds of jobs have
     their own function. Tests replace `clock` and `hire`, which starts a worker, and call `round` by
     hand.
     """
@@ -75,7 +70,6 @@ class Pool(PoolThread):
     def __init__(
         self,
         store: Store,
-        slots: int | None = None,
         train: str = TRAIN,
         stale: float = STALE,
         *,
@@ -83,7 +77,6 @@ class Pool(PoolThread):
         hire: Callable[[Path, IO[bytes], str, Slots, float], Worker] = Worker,
     ) -> None:
         super().__init__(store, "dpcore-pool")
-        self.slots = slots
         self.train = train
         self._clock = clock
         self._hire = hire
@@ -180,20 +173,15 @@ class Pool(PoolThread):
 
     def _recover_if_dead(self, run: Run) -> None:
         """Queue a run again whose worker is dead, or silent for too long; kill the silent one."""
-        name = run.worker or ""
         if self._heartbeats.recover_silent(run):
             for worker in self.workers:
-                if worker.name == name:
+                if worker.name == run.worker:
                     worker.kill(signal.SIGKILL)
-        if is_dead(name):
-            self.store.recover(run, f"Its worker {name} died{_how(self._deaths.get(name))}.")
+        recover_if_dead(self.store, run, _how(self._deaths.get(run.worker or "")))
 
     def _keep_warm(self) -> None:
         """Keep one waiting worker for each slot, and dismiss those of earlier slots."""
-        if self.slots:
-            slots = (Slots(self.slots),)
-        else:
-            slots = slots_of(self._limits, device_here(self.store.home))
+        slots = slots_of(self._limits, device_here(self.store.home))
         warm = set()
         for worker in self.workers:
             if worker.busy_since is not None or worker.dismissed:

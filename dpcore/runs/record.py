@@ -6,7 +6,6 @@ import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,24 +21,13 @@ from dpcore.runs.kinds import (
     kind_named,
     kind_of,
 )
+from dpcore.runs.lifecycle import ACTIVE, Status
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event
 from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
 from dpcore.whole_file import private
-
-
-class Status(StrEnum):
-    """The status of a run; the last four are final."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    FINISHED = "finished"
-    CANCELLED = "cancelled"  # by request; its events are kept
-    FAILED = "failed"  # with its traceback
-    LOST = "lost"  # its worker died or was killed
-
 
 IMPORTED = "imported"  # in the origin of an imported run: its name in the other store
 
@@ -109,7 +97,15 @@ class Run:
 
     @property
     def active(self) -> bool:
-        return self.status in (Status.QUEUED, Status.RUNNING)
+        return self.status in ACTIVE
+
+    @property
+    def done(self) -> int | None:
+        """The steps that it is charged for, those of its last checkpoint included.
+
+        None before its first event.
+        """
+        return getattr(self.last, "step", 0) if self.sequence else None
 
 
 def body_of(event: AnyEvent) -> str:
@@ -189,6 +185,9 @@ def row_of(
     planned: Plan | None = None,
     secret: int | None = None,
     *,
+    owner: str = "",
+    sweep: str | None = None,
+    parent: str | None = None,
     said: Sequence[Event] = (),
 ) -> dict[str, Any]:
     """The row of a new run, by column; its plan and secret seed are made unless given.
@@ -219,6 +218,9 @@ def row_of(
         "started": began,
         "heartbeat": began,
         "cost": cost_of(request, planned, done),
+        "owner": owner,
+        "sweep": sweep,
+        "parent": parent,
     }
 
 

@@ -2,4 +2,4 @@
 SELECT id, status FROM (
     SELECT id, status, number FROM runs WHERE parent = :run
     UNION ALL SELECT id, 'deleted', 0 FROM deleted WHERE parent = :run AND begun
-) ORDER BY status IN ('queued', 'running') DESC, status = 'finished' DESC, number DESC
+) ORDER BY {active} DESC, status = '{finished}' DESC, number DESC

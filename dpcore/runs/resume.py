@@ -4,15 +4,16 @@ import json
 import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from dpcore.regular_file import open_regular
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
-from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path, row_of
-from dpcore.runs.store import Store
+from dpcore.runs.lifecycle import ACTIVE, ENDED_EARLY, Status, among
+from dpcore.runs.record import Run, UnknownRun, checkpoint_path, row_of
+from dpcore.runs.store import Store, add_run
 from dpcore.runs.store_file import Database, sql_of
 from dpcore.training.checkpoint_header import label_of
 from dpcore.training.events import Checkpointed, Event, Finished, Started, Stepped
@@ -20,16 +21,8 @@ from dpcore.training.plan import Plan, check_anew, check_budget
 from dpcore.training.resume_point import resume_point_of
 from dpcore.whole_file import private
 
-_RESTS = sql_of("rests")
-_ENDED = "run {rest} continued it and is {status}. Resume that run, which is charged for both."
-_WHY = {  # status of the run that continues another -> why no other run may
-    Status.QUEUED: "run {rest} continues it already and is queued.",
-    Status.RUNNING: "run {rest} continues it already and is running.",
-    Status.FINISHED: "run {rest} continued it and has finished.",
-    "deleted": (
-        "run {rest} continued it and was deleted. Start a new run, which costs its own epsilon."
-    ),
-}
+_RESTS = sql_of("rests").format(active=among(ACTIVE), finished=Status.FINISHED)
+_DELETED = "deleted"  # in place of a status
 
 
 @dataclass(frozen=True)
@@ -40,44 +33,43 @@ class Rest:
     before: Run
     said: Sequence[Event]  # its events up to the checkpoint
     plan: Plan  # of a run that begins again it includes the releases before
+    secret: int | None = field(repr=False)
 
-    def submit(
-        self,
-        store: Store,
-        worker: str | None = None,
-        guard: Callable[[Database], None] = lambda db: None,
-    ) -> None:
+    def add_run(self, db: Database, worker: str | None = None) -> None:
         """Hand it to `worker`, or queue it if none is named.
 
-        `guard` as of `Store.add_rows`. Errors: ValueError if another run continues, or continued,
-        the run before; UnknownRun if that is gone.
+        Errors: ValueError if another run continues, or continued, the run before; UnknownRun if
+        that is gone.
         """
         before = self.before
-        secret = store.secret(before.id)
-        row = row_of(self.id, before.config, before.name, worker, self.plan, secret, said=self.said)
-        row["owner"] = before.owner
-        row["sweep"] = before.sweep
-        row["parent"] = before.id
+        _check_alone(db, before.id)
+        row = row_of(
+            self.id,
+            before.config,
+            before.name,
+            worker,
+            self.plan,
+            self.secret,
+            owner=before.owner,
+            sweep=before.sweep,
+            parent=before.id,
+            said=self.said,
+        )
         if self.said and before.origin:  # the checkpoint ties it to that machine
             row["origin"] = json.dumps(before.origin)
-
-        def asked(db: Database) -> None:
-            _check_alone(db, before.id)
-            guard(db)
-
-        store.add_rows([row], self.said, asked)
+        add_run(db, row, self.said)
 
 
 def ended_early(run: Run) -> bool:
     """True if the run can be resumed: it was lost, cancelled or failed here."""
-    return not run.active and run.status is not Status.FINISHED and not run.imported
+    return run.status in ENDED_EARLY and not run.imported
 
 
 @contextmanager
 def rest_of(store: Store, run: str) -> Iterator[Rest]:
     """Prepare the run that continues from the last checkpoint, or begins again with the same seed.
 
-    Submit it inside. An error leaves nothing behind.
+    Add it inside. An error leaves nothing behind.
     **Guarantees:** with the same device, threads, torch and version of the program, its batches,
     noise and weights are those that the run would have had, so both together cost what one costs.
     Elsewhere a checkpoint is refused. A run that begins again may draw other noise, so it is also
@@ -95,7 +87,7 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
     old_file = checkpoint_path(store.home, run)
     new_file = checkpoint_path(store.home, new)
     try:
-        events = [event for _, event in store.tail(run)]
+        events = store.events(run)
         done = max([getattr(event, "step", 0) for event in events], default=0)
         said = _taken(old_file, new_file, events)
         if said:
@@ -104,7 +96,7 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
             check_anew(before.config, done)
             planned = before.plan.anew(done)
         check_budget(before.config, planned)
-        yield Rest(new, before, said, planned)
+        yield Rest(new, before, said, planned, store.secret(run))
     except BaseException as error:
         new_file.unlink(missing_ok=True)
         if isinstance(error, ValueError):  # it names the copy; the original is still there
@@ -140,8 +132,19 @@ def _check_alone(db: Database, run: str) -> None:
         raise UnknownRun(f"Run {run} was deleted.")
     row = db.execute(_RESTS, {"run": run}).fetchone()
     if row:
-        why = _WHY.get(row["status"], _ENDED).format(rest=row["id"], status=row["status"])
-        raise ValueError(f"Run {run} can be resumed once, but {why}")
+        why = _why_no_other(row["status"])
+        raise ValueError(f"Run {run} can be resumed once, but run {row['id']} {why}")
+
+
+def _why_no_other(status: str) -> str:
+    """What the run that continues another has done, so that no other run may continue it."""
+    if status == _DELETED:
+        return "continued it and was deleted. Start a new run, which costs its own epsilon."
+    if status in ACTIVE:
+        return f"continues it already and is {status}."
+    if status in ENDED_EARLY:
+        return f"continued it and is {status}. Resume that run, which is charged for both."
+    return "continued it and has finished."
 
 
 def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpcore import check
+from dpcore.runs.lifecycle import CHARGED_STEPS, ENDED, Status, among
 from dpcore.runs.record import IMPORTED, Run
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import LAST, TESTED
@@ -30,7 +31,7 @@ ORDERS = {  # name of an order -> SQL
     "duration": "COALESCE(runs.ended, (julianday('now') - 2440587.5) * 86400) - runs.started",
     "owner": "runs.owner",
 }
-FINISHED = ("status = 'finished'", "kind = 'training'", "plan IS NOT NULL")
+FINISHED = (f"status = '{Status.FINISHED}'", "kind = 'training'", "plan IS NOT NULL")
 ELSEWHERE = f"(origin IS NOT NULL AND json_extract(origin, '$.{IMPORTED}') IS NOT NULL)"
 MAX_WORDS = 10  # of a search
 SEARCHED = ("runs.name", "runs.id", "runs.note", "runs.tags", "runs.settings")
@@ -102,9 +103,7 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
     """The facts from which the wanted runs' epsilons follow, newest run first."""
     where, values = _condition(wanted)
     query = f"""SELECT id, COALESCE(CASE WHEN kind = 'training' THEN plan END, ''),
-        json_extract(settings, '$.delta'),
-        (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id
-            ORDER BY sequence DESC LIMIT 1), status NOT IN ('queued', 'running')
+        json_extract(settings, '$.delta'), {CHARGED_STEPS}, {among(ENDED)}
         FROM runs {where} ORDER BY number DESC"""
     return [Priced(*facts, over=bool(over)) for *facts, over in store.rows(query, values)]
 
@@ -139,14 +138,14 @@ def owners_of(store: Store) -> list[str]:
     return [row["owner"] for row in store.rows(query)]
 
 
-def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
+def sweeps_of(store: Store) -> dict[str, str]:
     """The latest sweeps, newest first: id -> their name and their number of runs."""
     query = """SELECT sweep, COUNT(*) AS runs, MIN(number) AS first,
             (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1)
             AS name
-        FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT ?"""
+        FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT 50"""
     sweeps = {}
-    for row in store.rows(query, (limit,)):
+    for row in store.rows(query):
         name = row["name"].partition(": ")[0]
         plural = "s" if row["runs"] > 1 else ""
         sweeps[row["sweep"]] = f"{name}, {row['runs']} run{plural}"

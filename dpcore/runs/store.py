@@ -13,16 +13,37 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dpcore import check
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
-from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
+from dpcore.runs.lifecycle import (
+    ASK_TO_STOP,
+    CANCEL,
+    CLAIM,
+    ENDINGS,
+    GIVE_BACK,
+    Change,
+    Status,
+    among,
+    without_worker,
+)
+from dpcore.runs.record import (
+    Run,
+    UnknownRun,
+    body_of,
+    checkpoint_path,
+    row_of,
+    run_of,
+    state_directory,
+)
 from dpcore.runs.store_file import (
     FILE,
-    RECOVER,
+    PER_STEP,
+    SAVED,
     TESTED,
     Database,
     explained,
@@ -33,22 +54,45 @@ from dpcore.runs.store_file import (
 )
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 
-RUNS = sql_of("runs")
-QUEUE = sql_of("queue")
-
-
-def cancel(db: Database, which: str, values: Sequence[Any] = ()) -> None:
-    """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
-    db.execute(
-        f"UPDATE runs SET cancelling = 1 WHERE status IN ('queued', 'running') AND {which}", values
-    )
-    query = "UPDATE runs SET status = 'cancelled', ended = ? WHERE status = 'queued' AND cancelling"
-    db.execute(query, (time.time(),))
-
-
-MAX_ATTEMPTS = 3  # to continue a run without a new checkpoint
-PAUSED = "paused"  # on the board: workers claim nothing
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
+PAUSED = "paused"  # on the board: workers claim nothing
+RUNS = sql_of("runs")
+QUEUE = sql_of("queue").format(queued=Status.QUEUED, running=Status.RUNNING)
+# Jobs without the setting run on the CPU.
+ASKS_FOR = """(:devices IS NULL OR COALESCE(json_extract(settings, '$.device'), 'cpu')
+    IN (SELECT value FROM json_each(:devices)))"""
+# True if a run waits, fewer than :limit run, and the queue is not paused; with :devices, a list in
+# JSON, only runs that ask for one of them count.
+MAY_BEGIN = f"""
+    (SELECT COUNT(*) FROM runs WHERE status = '{Status.RUNNING}' AND {ASKS_FOR}) < :limit
+    AND EXISTS (SELECT 1 FROM runs WHERE status = '{Status.QUEUED}' AND {ASKS_FOR})
+    AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""
+CLAIMED = f"id = ({QUEUE} LIMIT 1) AND {MAY_BEGIN}"  # another worker may have been quicker
+# A run that is running, of a worker if one is named.
+OF_WORKER = f"""id = :run AND status = '{Status.RUNNING}' AND worker IS COALESCE(:worker, worker)"""
+# The cost of a run that continues is what is left of it, as `cost_of` counts it.
+COST_LEFT = f"""UPDATE runs SET cost = COALESCE(
+        MAX(json_extract(plan, '$.steps') - COALESCE(json_extract({SAVED}, '$.step'), 0), 0)
+        * {PER_STEP}, cost) WHERE id = ?"""
+
+
+def changed(db: Database, change: Change, which: str, **values: Any) -> list[str]:
+    """Make a change of the runs that fulfil a condition in SQL; the ids of those that allow it."""
+    rows = db.execute(change.statement(which), {"now": time.time(), **values}).fetchall()
+    return [row["id"] for row in rows]
+
+
+def cancel(db: Database, which: str, **values: Any) -> None:
+    """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
+    for change in (CANCEL, ASK_TO_STOP):
+        changed(db, change, which, **values)
+
+
+def add_run(db: Database, row: dict[str, Any], said: Sequence[Event] = ()) -> None:
+    """Store the row of a new run, of `row_of`, with its first events."""
+    insert(db, row)
+    for place, event in enumerate(said, 1):
+        db.execute("INSERT INTO events VALUES (?, ?, ?)", (row["id"], place, body_of(event)))
 
 
 class Store:
@@ -110,34 +154,15 @@ class Store:
         a training run's plan, and any job's secret seed if it is not given. Errors: ValueError, and
         nothing is stored, for settings without a plan.
         """
-        row = row_of(run or self.new_id(), request, name, worker, secret=secret)
-        row["owner"] = owner
-        self.add_rows([row])
-        return row["id"]
-
-    def add_rows(
-        self,
-        rows: Sequence[dict[str, Any]],
-        said: Sequence[Event] = (),
-        guard: Callable[[Database], None] = lambda db: None,
-    ) -> list[str]:
-        """Store rows of `row_of`, all or none, each with its first events; return their ids.
-
-        `guard` may raise an error first, in the same transaction.
-        """
-        bodies = [body_of(event) for event in said]
+        row = row_of(run or self.new_id(), request, name, worker, secret=secret, owner=owner)
         with self.writing() as db:
-            guard(db)
-            for row in rows:
-                insert(db, row)
-                for place, body in enumerate(bodies, 1):
-                    db.execute("INSERT INTO events VALUES (?, ?, ?)", (row["id"], place, body))
-        return [row["id"] for row in rows]
+            add_run(db, row)
+        return row["id"]
 
     def cancel(self, run: str) -> Status:
         """Cancel a queued run at once and ask a running one to stop; return the status."""
         with self.writing() as db:
-            cancel(db, "id = ?", (run,))
+            cancel(db, "id = :run", run=run)
         return self.run(run).status
 
     def run(self, run: str) -> Run:
@@ -168,13 +193,10 @@ class Store:
         None stands for every kind, and no status for all. Each job takes a tenth of a millisecond,
         and there may be tens of thousands.
         """
-        values: list[Any] = list(statuses or Status)
-        where = f"WHERE status IN ({', '.join('?' * len(values))})"
-        if kind is not None:
-            where += " AND kind = ?"
-            values.append(kind)
-        values.append(-1 if limit is None else limit)
-        return self.select(f"{where} ORDER BY number DESC LIMIT ?", values)
+        where = among(statuses or tuple(Status))
+        most = -1 if limit is None else limit
+        rest = f"WHERE {where} AND kind = COALESCE(?, kind) ORDER BY number DESC LIMIT ?"
+        return self.select(rest, (kind, most))
 
     def queue(self) -> list[str]:
         """The ids of the queued runs, in the order in which workers would claim them now."""
@@ -192,14 +214,17 @@ class Store:
             if value is not None:
                 db.execute("INSERT INTO board VALUES (?, ?)", (name, value))
 
-    def tail(self, run: str, after: int = 0) -> list[tuple[int, Any]]:
-        """The events after number `after` as (sequence, event); sequences count 1, 2, 3, ..."""
+    def events(self, run: str, after: int = 0) -> list[Any]:
+        """The events after number `after`, in order."""
         bodies = self.bodies(run, after)
         kind = self.run(run).kind if bodies else ""
-        return [(sequence, event_from_json(kind, json.loads(body))) for sequence, body in bodies]
+        return [event_from_json(kind, json.loads(body)) for _, body in bodies]
 
     def bodies(self, run: str, after: int = 0) -> list[tuple[int, str]]:
-        """The events after number `after` as (sequence, one line of JSON)."""
+        """The events after number `after` as (sequence, one line of JSON).
+
+        Sequences count 1, 2, 3, ...
+        """
         query = "SELECT sequence, body FROM events WHERE run = ? AND sequence > ? ORDER BY sequence"
         return [(sequence, body) for sequence, body in self.rows(query, (run, after))]
 
@@ -221,19 +246,13 @@ class Store:
         At most `limit` runs run at once, and none begins while the queue is paused. With `devices`
         only runs that ask for one of them count.
         """
-        with self.reading() as db:  # without the write lock: idle workers ask often
-            if not _may_begin(db, limit, devices):
-                return None
-        query = f"""UPDATE runs
-            SET status = 'running', worker = :worker, started = :now, heartbeat = :now
-            WHERE id = ({QUEUE} LIMIT 1) RETURNING id"""
         asked = json.dumps(devices) if devices else None
-        values = {"worker": worker, "now": time.time(), "devices": asked}
+        room = self.rows(f"SELECT {MAY_BEGIN}", {"devices": asked, "limit": limit})
+        if not room[0][0]:  # without the write lock: idle workers ask often
+            return None
         with self.writing() as db:
-            if not _may_begin(db, limit, devices):  # another worker was quicker
-                return None
-            row = db.execute(query, values).fetchone()
-        return self.run(row["id"]) if row else None
+            claimed = changed(db, CLAIM, CLAIMED, worker=worker, devices=asked, limit=limit)
+        return self.run(claimed[0]) if claimed else None
 
     def give_back(self, run: Run) -> bool:
         """Put a claimed run back into its old place in the queue.
@@ -241,32 +260,36 @@ class Store:
         False, and no change, once it has a new event. Nobody sees what a run does before its first
         event, and with its one secret seed it does the same again.
         """
-        query = """UPDATE runs
-            SET status = 'queued', worker = NULL, started = NULL, heartbeat = NULL
-            WHERE id = ? AND worker = ? AND status = 'running' AND NOT cancelling
-            AND (SELECT COUNT(*) FROM events WHERE run = runs.id) = ? RETURNING id"""
+        unchanged = """id = :run AND worker = :worker AND NOT cancelling
+            AND (SELECT COUNT(*) FROM events WHERE run = runs.id) = :events"""
         with self.writing() as db:
-            return db.execute(query, (run.id, run.worker, run.sequence)).fetchone() is not None
+            given_back = changed(
+                db, GIVE_BACK, unchanged, run=run.id, worker=run.worker, events=run.sequence
+            )
+        return bool(given_back)
 
     def recover(self, run: Run, reason: str) -> Status | None:
-        """Queue a running run again whose worker is gone, so that it continues; its new status.
+        """Queue a running run again whose worker is gone, or end it; its new status.
 
-        It ends as lost if the process that submitted it did the work, or after MAX_ATTEMPTS without
-        progress, and as cancelled if somebody asked for that. None, and no change, if it has shown
-        a sign of life since `run` was read.
+        `without_worker` decides. None, and no change, if it has shown a sign of life since `run`
+        was read.
         """
-        values = {
-            "id": run.id,
-            "worker": run.worker,
-            "beat": run.heartbeat,
-            "now": time.time(),
-            "most": MAX_ATTEMPTS,
-            "reason": reason,
-            "vain": f"{reason} It made no progress in {MAX_ATTEMPTS} attempts.",
-        }
+        query = f"""SELECT cancelling, handed, attempts FROM runs WHERE id = :run
+            AND status = '{Status.RUNNING}' AND worker IS :worker AND heartbeat IS :beat"""
+        values = {"run": run.id, "worker": run.worker, "beat": run.heartbeat}
         with self.writing() as db:
-            row = db.execute(RECOVER, values).fetchone()
-        return Status(row["status"]) if row else None
+            row = db.execute(query, values).fetchone()
+            if row is None:
+                return None
+            change, error = without_worker(
+                reason,
+                cancelling=row["cancelling"],
+                handed=row["handed"],
+                attempts=row["attempts"],
+            )
+            changed(db, change, "id = :run", run=run.id, error=error)
+            db.execute(COST_LEFT, (run.id,))
+        return change.after
 
     def append(self, run: str, event: AnyEvent, worker: str | None = None) -> bool:
         """Add the event; True if the run must stop: it was cancelled or no longer runs.
@@ -299,35 +322,32 @@ class Store:
 
     def stopping(self, run: str, worker: str | None = None) -> bool:
         """True if the run must stop, as `append` says."""
-        query = (
-            "SELECT cancelling FROM runs WHERE id = ? AND status = 'running' AND worker IS"
-            " COALESCE(?, worker)"
+        rows = self.rows(
+            f"SELECT cancelling FROM runs WHERE {OF_WORKER}", {"run": run, "worker": worker}
         )
-        rows = self.rows(query, (run, worker))
         return not rows or bool(rows[0]["cancelling"])
 
     def end(
         self, run: str, status: Status, error: str | None = None, worker: str | None = None
     ) -> bool:
-        """Give a running run its final status.
+        """Give a running run its final status; a finished one needs its checkpoint no more.
 
         False, and no change, if it is not running or not `worker`'s.
         """
-        query = """UPDATE runs SET status = ?, error = ?, ended = ?
-            WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker) RETURNING id"""
+        check.one_of(ENDINGS, status=status)
         with self.writing() as db:
-            row = db.execute(query, (status, error, time.time(), run, worker)).fetchone()
-        return row is not None
+            ended = changed(db, ENDINGS[status], OF_WORKER, run=run, worker=worker, error=error)
+        if ended and status is Status.FINISHED:
+            checkpoint_path(self.home, run).unlink(missing_ok=True)
+        return bool(ended)
 
     def _beat(self, db: Database, run: str, worker: str | None) -> bool | None:
         """Refresh the heartbeat; True if somebody cancelled the run.
 
         None if it is not running, or another worker's.
         """
-        query = """UPDATE runs SET heartbeat = ?
-            WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker)
-            RETURNING cancelling"""
-        row = db.execute(query, (time.time(), run, worker)).fetchone()
+        query = f"UPDATE runs SET heartbeat = :now WHERE {OF_WORKER} RETURNING cancelling"
+        row = db.execute(query, {"now": time.time(), "run": run, "worker": worker}).fetchone()
         return None if row is None else bool(row["cancelling"])
 
     def new_id(self) -> str:
@@ -337,17 +357,3 @@ class Store:
     def unknown(self, run: str) -> UnknownRun:
         """The error for an id that no run has."""
         return UnknownRun(f"Expected run={run!r} to be the id of a run in {self.path}.")
-
-
-def _may_begin(db: Database, limit: int, devices: Sequence[str]) -> bool:
-    """True if a run waits, fewer than `limit` run, and the queue is not paused.
-
-    If devices are named, only runs that ask for one of them count.
-    """
-    # Jobs without the setting run on the CPU.
-    device = "COALESCE(json_extract(settings, '$.device'), 'cpu')"
-    asking = f"AND {device} IN ({', '.join('?' * len(devices))})" if devices else ""
-    query = f"""SELECT (SELECT COUNT(*) FROM runs WHERE status = 'running' {asking}) < ?
-        AND EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {asking})
-        AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""
-    return bool(db.execute(query, (*devices, limit, *devices)).fetchone()[0])

@@ -11,8 +11,6 @@ from typing import Any
 from dpcore.regular_file import check_regular
 from dpcore.runs.record import StoreError
 
-VERSION = 6  # PRAGMA user_version
-
 # The newest event of a run.
 LAST = "(SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
 
@@ -37,8 +35,7 @@ def sql_of(name: str) -> str:
     return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
 
 
-RECOVER = sql_of("recover").format(saved=SAVED, per_step=PER_STEP)
-
+VERSION = 1 + sql_of("updates").count("-- version ")  # PRAGMA user_version
 FILE = "runs.sqlite3"
 BUSY = 10.0  # seconds a writer waits for its turn
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 import dpcore
-from dpcore.runs.record import Run, Status, StoreError, checkpoint_path
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import Run, StoreError, checkpoint_path, is_dead
 from dpcore.runs.store import Store
 from dpcore.whole_file import private
 
@@ -101,6 +102,18 @@ class PoolThread(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def recover_if_dead(store: Store, run: Run, how: str = "") -> None:
+    """Queue a run again, or end it, if its worker is a dead process of this machine."""
+    if run.worker and is_dead(run.worker):
+        store.recover(run, f"Its worker {run.worker} died{how}.")
+
+
+def recover_dead(store: Store) -> None:
+    """Do that with all runs; for use without a pool."""
+    for run in store.runs(Status.RUNNING, kind=None):
+        recover_if_dead(store, run)
 
 
 STALE = 15.0  # seconds without a sign of life that make a worker lost

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.editing import MAX_NAME_CHARS, Deleted, deleted_of, done_by, text
+from dpcore.runs.editing import MAX_NAME_CHARS, Deleted, deleted_of, text
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, found
 from dpcore.runs.store import Store
@@ -159,7 +159,7 @@ def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
     for run in filter(_has_begun, runs):
         if not can_be_read(run) or run.plan.mechanism is None:
             return None
-        done = done_by(run)
+        done = run.done
         # Only this plan knows the parent's releases.
         if done is not None and run.parent not in known:
             done = max(done, run.plan.already_released)
@@ -186,10 +186,9 @@ def can_be_read(run: Run | Deleted) -> bool:
 
 def _has_begun(run: Run | Deleted) -> bool:
     """True if a run, or one that it begins again, has released something, or might have."""
-    done = done_by(run)
     if not can_be_read(run):
-        return done is not None
-    return bool(done or run.plan.spent or run.plan.released(done))
+        return run.done is not None
+    return bool(run.done or run.plan.spent or run.plan.released(run.done))
 
 
 def swept_settings() -> list[str]:

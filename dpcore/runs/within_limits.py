@@ -1,19 +1,20 @@
 """Submit runs, resume them and keep imported ones within the limits, as the pages do.
 
-The limits on the number of runs are checked in the transaction that stores the new runs, so nobody
-can exceed one with two requests at once.
+The limits on the number of runs are checked in the transaction that has stored the new runs, and
+undo it, so nobody can exceed one with two requests at once.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from dpcore.audit.request import AuditRequest
-from dpcore.runs.export.imported import ImportedRun, take_in
+from dpcore.runs.export.imported import ImportedRun
 from dpcore.runs.kinds import TRAINING
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import FILE, Limits, limits_of
 from dpcore.runs.record import row_of
 from dpcore.runs.resume import rest_of
-from dpcore.runs.store import Store
+from dpcore.runs.store import Store, add_run
 from dpcore.runs.store_file import Database
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
@@ -32,13 +33,14 @@ def submit(
     limits = limits_of(store.home)
     for request, _ in asked:
         check_size(request, limits)
-    rows = []
-    for request, name in asked:
-        row = row_of(store.new_id(), request, name)
-        row["owner"] = owner
-        row["sweep"] = sweep
-        rows.append(row)
-    return store.add_rows(rows, guard=lambda db: check_room(db, limits, owner, len(rows)))
+    rows = [
+        row_of(store.new_id(), request, name, owner=owner, sweep=sweep) for request, name in asked
+    ]
+    with store.writing() as db:
+        for row in rows:
+            add_run(db, row)
+        check_room(db, limits, owner)
+    return [row["id"] for row in rows]
 
 
 def submit_rest(store: Store, run: str) -> str:
@@ -47,8 +49,9 @@ def submit_rest(store: Store, run: str) -> str:
     before = store.run(run)
     if before.kind == TRAINING.name:
         check_size(before.config, limits)
-    with rest_of(store, run) as rest:
-        rest.submit(store, guard=lambda db: check_room(db, limits, before.owner, 1))
+    with rest_of(store, run) as rest, store.writing() as db:
+        rest.add_run(db)
+        check_room(db, limits, before.owner)
     return rest.id
 
 
@@ -58,7 +61,11 @@ def keep(store: Store, imported: ImportedRun, owner: str) -> str:
     ValueError if the owner has as many runs as the limit allows.
     """
     limits = limits_of(store.home)
-    return take_in(store, imported, owner, guard=lambda db: _check_kept(db, limits, owner, 1))
+    run = store.new_id()
+    with store.writing() as db:
+        imported.add_run(db, run, owner)
+        _check_kept(db, limits, owner)
+    return run
 
 
 def check_size(request: Any, limits: Limits) -> None:
@@ -69,14 +76,14 @@ def check_size(request: Any, limits: Limits) -> None:
         _check(limits, "steps", plan(config).steps)
 
 
-def check_room(db: Database, limits: Limits, owner: str, runs: int) -> None:
-    """Raise ValueError if an owner would have too many runs with so many more queued ones."""
-    _check(limits, "queued", _count(db, owner, " AND status = 'queued'") + runs, WAIT)
-    _check_kept(db, limits, owner, runs)
+def check_room(db: Database, limits: Limits, owner: str) -> None:
+    """Raise ValueError if an owner has too many runs, which undoes the transaction."""
+    _check(limits, "queued", _count(db, owner, f" AND status = '{Status.QUEUED}'"), WAIT)
+    _check_kept(db, limits, owner)
 
 
-def _check_kept(db: Database, limits: Limits, owner: str, runs: int) -> None:
-    _check(limits, "kept", _count(db, owner) + runs, DELETE)
+def _check_kept(db: Database, limits: Limits, owner: str) -> None:
+    _check(limits, "kept", _count(db, owner), DELETE)
 
 
 def _count(db: Database, owner: str, more: str = "") -> int:

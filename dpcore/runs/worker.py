@@ -21,8 +21,9 @@ from pkgutil import resolve_name
 from typing import TypeVar
 
 from dpcore.runs.holding import Holding
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import limits_of, overdue
-from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, note_device, worker_name
+from dpcore.runs.record import Run, StoreError, note_device, worker_name
 from dpcore.runs.resume import NotContinued, Train, job_events
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -144,8 +145,6 @@ def perform(
     def end(status: Status, error: str | None) -> None:
         if store.end(run.id, status, error, run.worker):  # else another worker may have the run
             holding.end()
-            if status is Status.FINISHED:
-                checkpoint_path(store.home, run.id).unlink(missing_ok=True)
 
     def stop(status: Status = Status.CANCELLED, error: str | None = None) -> None:
         end(status, error)
@@ -175,7 +174,7 @@ def _outcome(
     """Do the job and append every event; its final status and the reason."""
     try:
         holding.wait(0)
-        said = [event for _, event in store.tail(run.id)]
+        said = store.events(run.id)
         for event in job_events(
             store.home, run, store.secret(run.id), said, partial(train, clock=holding.clock)
         ):

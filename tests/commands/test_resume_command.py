@@ -53,7 +53,7 @@ def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_r
         run, told = cut_off(store, Status.FAILED)
         assert main(["runs", "resume", run]) == 0
         newest, oldest = store.runs()
-        events = [event for _, event in store.tail(newest.id)]
+        events = store.events(newest.id)
     kept = max(i for i, event in enumerate(told) if isinstance(event, Checkpointed)) + 1
     assert events[:kept] == told[:kept]
     assert sum(isinstance(event, Started) for event in events) == 1
@@ -72,10 +72,10 @@ def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_r
 def test_where_nothing_was_saved_it_begins_anew_and_one_that_finished_or_goes_on_is_refused(capsys):
     with Store() as store:
         run, _ = cut_off(store, Status.LOST, saved=False)
-        with rest_of(store, run) as rest:
-            rest.submit(store, worker_name(os.getpid()))
+        with rest_of(store, run) as rest, store.writing() as db:
+            rest.add_run(db, worker_name(os.getpid()))
         new = rest.id
-        assert store.tail(new) == []
+        assert store.events(new) == []
         for status in (Status.RUNNING, Status.FINISHED):
             if status is Status.FINISHED:
                 store.end(new, status)

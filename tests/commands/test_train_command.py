@@ -70,7 +70,7 @@ def test_json_prints_the_events_and_nothing_else_and_the_store_has_them_too(caps
     with Store() as store:
         (run,) = store.runs()
         assert run.id in err
-        assert [event for _, event in store.tail(run.id)] == events
+        assert store.events(run.id) == events
     assert run.status is Status.FINISHED
     assert (run.config.sigma, run.config.clip_norm, run.config.lr, run.config.seed) == (
         0.5,
@@ -246,7 +246,7 @@ def test_ctrl_c_ends_with_status_130_and_a_cancelled_run():
     events = [event_from_json("training", json.loads(line)) for line in [*lines, *out.splitlines()]]
     with Store() as store:
         (run,) = store.runs()
-        assert [event for _, event in store.tail(run.id)][: len(events)] == events
+        assert store.events(run.id)[: len(events)] == events
     assert run.status is Status.CANCELLED
 
 

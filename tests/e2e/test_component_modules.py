@@ -150,7 +150,8 @@ def test_each_news_of_a_run_is_reported_once_whatever_the_others_say(page: Page)
     script = """async address => {
         const { Following } = await import(address);
         const following = new Following(() => {}), said = [];
-        const state = (status, cancelling = false) => ({ status, cancelling });
+        const state = (status, cancelling = false) =>
+            ({ status, active: status !== "finished", cancelling });
         const runs = {
             a: { ended: true }, b: { status: state("running") },
                 c: { status: state("finished") }, d: { unknown: "?" },

@@ -13,9 +13,10 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.audit import panel as audits
-from pages.parts.jobs import PROBLEM, UNDER_WAY, ShownJob
+from pages.parts.jobs import PROBLEM, UNDER_WAY
 from pages.parts.perturbation import panel as comparisons
 from pages.parts.runs import actions, sweeps
+from pages.parts.shown_job import ShownJob
 from pages.parts.train.buttons import resume, start
 from pages.parts.train.run_picker import SHOWN
 from tests.pages import audit_page

@@ -10,15 +10,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
 
-from dpcore.runs import pool as pool_module
+from dpcore.runs import supervision
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Run, Status, checkpoint_path, row_of
-from dpcore.runs.store import Store
+from dpcore.runs.store import Store, add_run
 from dpcore.runs.sweeps import named_runs
 from dpcore.runs.worker_process import Slots
 from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started, Stepped
+from dpcore.training.plan import Plan
 
 
 class Clock:
@@ -62,9 +63,9 @@ class Hired:
 class PoolByHand(Pool):
     """A pool on a `Clock`; `hired` are all workers that it has ever had."""
 
-    def __init__(self, store: Store, slots: int | None = None, **options: Any) -> None:
+    def __init__(self, store: Store, **options: Any) -> None:
         self.clock, self.hired = Clock(), []
-        super().__init__(store, slots, clock=self.clock, hire=self._hires, **options)
+        super().__init__(store, clock=self.clock, hire=self._hires, **options)
 
     def _hires(self, home: Path, log: IO[bytes], train: str, slots: Slots, born: float) -> Any:
         self.hired.append(Hired(f"node:{len(self.hired)}", slots, born))
@@ -110,12 +111,12 @@ class PoolByHand(Pool):
         super().close()
 
 
-def by_hand(store: Store, monkeypatch: Any, slots: int | None = None, **options: Any) -> PoolByHand:
+def by_hand(store: Store, monkeypatch: Any, **options: Any) -> PoolByHand:
     """Such a pool, which has led its first round; whether one of its workers is dead is known by
     that worker.
     """
-    pool = PoolByHand(store, slots, **options)
-    monkeypatch.setattr(pool_module, "is_dead", pool.is_dead)
+    pool = PoolByHand(store, **options)
+    monkeypatch.setattr(supervision, "is_dead", pool.is_dead)
     pool.round()
     return pool
 
@@ -153,8 +154,18 @@ def submit_sweep(
     store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str = "", owner: str = ""
 ) -> str:
     """Queue the runs of a sweep; its id."""
-    own = {"owner": owner, "sweep": store.new_id()}
-    store.add_rows(
-        [row_of(store.new_id(), *each) | own for each in named_runs(configs, axes, name)]
-    )
-    return own["sweep"]
+    sweep = store.new_id()
+    named = named_runs(configs, axes, name)
+    rows = [row_of(store.new_id(), *each, owner=owner, sweep=sweep) for each in named]
+    with store.writing() as db:
+        for row in rows:
+            add_run(db, row)
+    return sweep
+
+
+def handed(store: Store, config: RunConfig, planned: Plan, worker: str | None = None) -> str:
+    """A run with a plan of its own, which waits or is this worker's."""
+    row = row_of(store.new_id(), config, "", worker, planned)
+    with store.writing() as db:
+        add_run(db, row)
+    return row["id"]

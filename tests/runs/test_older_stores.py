@@ -98,7 +98,7 @@ def test_a_store_of_an_older_version_opens_with_all_its_runs_their_plans_and_the
         )
         assert finished.config == RunConfig.from_json(SETTINGS)
         assert finished.config.sigma == 1.5
-        assert [event for _, event in store.tail("finishedrun")] == SAID
+        assert store.events("finishedrun") == SAID
         assert (waiting.id, waiting.position) == ("waitingrun", 1)
         for run in (waiting, finished):
             assert (run.kind, run.stored_plan, run.plan) == ("training", None, plan(run.config))
@@ -232,7 +232,7 @@ class Stores(RuleBasedStateMachine):
                 run.status is not Status.RUNNING or run.cancelling
             )
             assert (run.status, run.cancelling) == (expected.status, expected.cancelling)
-            assert self.store.tail(run.id) == list(enumerate(expected.events, 1))
+            assert self.store.events(run.id) == expected.events
             assert run.position == (queued.index(run.id) + 1 if run.id in queued else None)
             assert (run.ended is None) is run.active
 

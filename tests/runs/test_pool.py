@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from dpcore.runs import pool as pool_module
+from dpcore.runs.lifecycle import MAX_ATTEMPTS
 from dpcore.runs.limits import FILE, Limits, write
 from dpcore.runs.pool import MAX_WAIT_SECONDS, SPARE
 from dpcore.runs.record import (
@@ -23,7 +24,7 @@ from dpcore.runs.record import (
     note_device,
     worker_name,
 )
-from dpcore.runs.store import MAX_ATTEMPTS, Store
+from dpcore.runs.store import Store
 from dpcore.runs.supervision import STALE, Heartbeats, locked
 from dpcore.runs.worker_process import Slots
 from dpcore.training.config import RunConfig

@@ -34,7 +34,7 @@ def test_runs_are_done_to_their_end_and_a_failure_keeps_its_traceback_and_what_c
     assert (failed.status, failed.sequence) == (Status.FAILED, 2)
     assert (failed.error or "").startswith("Traceback (most recent call last)")
     assert (failed.error or "").rstrip().endswith("ArithmeticError: the loss of seed 1 is gone")
-    assert [type(event) for _, event in store.tail(good)] == [Started, Stepped, Evaluated, Finished]
+    assert [type(event) for event in store.events(good)] == [Started, Stepped, Evaluated, Finished]
     assert done.status is Status.FINISHED
     assert done.created <= (done.started or 0) <= (done.ended or 0)
 
@@ -55,7 +55,7 @@ def test_a_run_whose_worker_is_killed_ends_bit_for_bit_as_an_undisturbed_one(
 def test_cancelling_wakes_a_worker_from_a_long_step(store: Store, eventually: Eventually) -> None:
     with serving(store.home, f"{DOUBLES}:long_step"):
         run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
+        eventually(lambda: store.events(run))
         store.cancel(run)
         eventually(lambda: not store.run(run).active)
     assert (store.run(run).status, store.run(run).sequence) == (Status.CANCELLED, 1)
@@ -84,7 +84,7 @@ def test_a_run_outlives_its_server_and_then_its_worker_ends(
     note_endings(store)
     with serving(store.home, "held") as server:
         run = store.submit(RunConfig())
-        eventually(lambda: len(store.tail(run)) > 2)
+        eventually(lambda: len(store.events(run)) > 2)
         server.kill()
         worker = store.run(run).worker
         (store.home / "go").touch()
@@ -105,7 +105,7 @@ from dpcore.training.config import RunConfig
 pool = ensure_pool()
 run = pool.store.submit(RunConfig())
 pool.store.cancel(run)
-assert pool.store.tail(run) == [] and pool.store.runs()
+assert pool.store.events(run) == [] and pool.store.runs()
 pool.close()
 loaded = [module for module in ("torch", "streamlit", "ray") if module in sys.modules]
 print(type(pool).__name__, loaded)

@@ -66,19 +66,17 @@ def test_a_worker_audits_and_says_the_same_again_and_a_long_audit_is_cancelled(
     eventually(lambda: not store.run(same).active)
     done = store.run(job)
     assert (done.status, done.request) == (Status.FINISHED, request), done.error
-    first, *middle, last = [event for _, event in store.tail(job)]
+    first, *middle, last = store.events(job)
     assert isinstance(first, audit.Prepared)
     assert isinstance(last, audit.Finished)
     assert any(isinstance(event, audit.Watched) for event in middle)
     assert any(isinstance(event, audit.Measured) for event in middle)
     assert isinstance(
-        next(event for _, event in store.tail(job) if isinstance(event, audit.Judged)), audit.Judged
+        next(event for event in store.events(job) if isinstance(event, audit.Judged)), audit.Judged
     )
-    assert [event for _, event in store.tail(same)][:-1] == [event for _, event in store.tail(job)][
-        :-1
-    ]
+    assert store.events(same)[:-1] == store.events(job)[:-1]
 
-    eventually(lambda: any(isinstance(event, audit.Watched) for _, event in store.tail(long)))
+    eventually(lambda: any(isinstance(event, audit.Watched) for event in store.events(long)))
     store.cancel(long)
     eventually(lambda: not store.run(long).active)
     assert store.run(long).status is Status.CANCELLED

@@ -56,7 +56,7 @@ def ended(store: Store, events: list[Event], saved: int | None) -> str:
 def rest(store: Store, run: str) -> tuple[list[Event], Path]:
     """The events that the rest of a run begins with, and where its checkpoint would be."""
     new = submit_rest(store, run)
-    return [event for _, event in store.tail(new)], checkpoint_path(store.home, new)
+    return store.events(new), checkpoint_path(store.home, new)
 
 
 def test_it_begins_with_the_events_up_to_the_checkpoint(store: Store) -> None:
@@ -122,10 +122,10 @@ def test_a_rest_that_cannot_be_recorded_leaves_no_file(
 ) -> None:
     run = ended(store, [STARTED, stepped(9), Checkpointed(9)], saved=9)
 
-    def full(*_: object, **__: object) -> None:
+    def full() -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(store, "add_rows", full)
+    monkeypatch.setattr(store, "writing", full)
     with pytest.raises(OSError, match="no room"):
         submit_rest(store, run)
     assert list((store.home / "checkpoints").iterdir()) == [checkpoint_path(store.home, run)]
@@ -198,9 +198,13 @@ def test_where_a_rest_ended_early_too_that_one_is_resumed_and_charged_for_both(
 
 def test_of_two_that_ask_at_once_one_is_refused(store: Store, lost: str) -> None:
     with rest_of(store, lost) as one, rest_of(store, lost) as two:
-        one.submit(store)
-        with pytest.raises(ValueError, match=f"run {one.id} continues it already"):
-            two.submit(store)
+        with store.writing() as db:
+            one.add_run(db)
+        with (
+            pytest.raises(ValueError, match=f"run {one.id} continues it already"),
+            store.writing() as db,
+        ):
+            two.add_run(db)
     assert {run.id for run in store.runs()} == {lost, one.id}
 
 
@@ -229,8 +233,8 @@ def test_a_rest_that_never_began_and_is_deleted_leaves_the_run_to_be_resumed(
     second = submit_rest(store, lost)
     store.cancel(second)
     delete(store, second)
-    with rest_of(store, lost) as left:
-        left.submit(store, worker_name(os.getpid()))  # which counts as begun
+    with rest_of(store, lost) as left, store.writing() as db:
+        left.add_run(db, worker_name(os.getpid()))  # which counts as begun
     handed = left.id
     assert store.run(handed).plan.repeated == DONE
     store.end(handed, Status.FAILED)
@@ -242,8 +246,11 @@ def test_a_rest_that_never_began_and_is_deleted_leaves_the_run_to_be_resumed(
 def test_a_rest_of_a_run_that_is_deleted_meanwhile_is_not_stored(store: Store, lost: str) -> None:
     with rest_of(store, lost) as left:
         delete(store, lost)
-        with pytest.raises(UnknownRun, match=f"Run {lost} was deleted"):
-            left.submit(store)
+        with (
+            pytest.raises(UnknownRun, match=f"Run {lost} was deleted"),
+            store.writing() as db,
+        ):
+            left.add_run(db)
     assert store.runs() == []
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from dpcore.runs.lifecycle import MAX_ATTEMPTS
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import job_events
-from dpcore.runs.store import MAX_ATTEMPTS, Store
+from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import perform
 from dpcore.training import loop
@@ -77,13 +78,12 @@ def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
     store: Store, until: int, saves: bool
 ) -> None:
     run = begun(store, CONFIG, until, saves=saves)
-    before = store.tail(run)
+    before = store.events(run)
     done = gone_on(store, run)
     assert done.status is Status.FINISHED
-    events = store.tail(run)
-    assert events[: len(before)] == before
-    assert [sequence for sequence, _ in events] == list(range(1, len(events) + 1))
-    said = [event for _, event in events]
+    said = store.events(run)
+    assert said[: len(before)] == before
+    assert [number for number, _ in store.bodies(run)] == list(range(1, len(said) + 1))
     assert len(steps_of(said, Finished)) == 1
     assert sum(isinstance(event, Started) for event in said) == 1
     for kind in (Stepped, Evaluated):
@@ -101,7 +101,7 @@ def test_each_decision_of_simulated_annealing_is_said_once(store: Store) -> None
     run = begun(store, config, 9, saves=False)
     gone_on(store, run)
     decisions = "".join(
-        event.decisions for _, event in store.tail(run) if isinstance(event, Stepped)
+        event.decisions for event in store.events(run) if isinstance(event, Stepped)
     )
     whole = train(config, secret=store.secret(run))
     assert decisions == "".join(event.decisions for event in whole if isinstance(event, Stepped))

@@ -206,8 +206,9 @@ def test_a_state_has_one_word_a_run_that_waits_its_place_and_an_imported_one_say
 ) -> None:
     first, second = store.submit(RunConfig()), store.submit(RunConfig())
     assert state_of(store.run(first), 4000, "starts in a moment") == {
-        "status": "queued", "cancelling": False, "words": "queued, number 1, starts in a moment",
-        "said": "queued, number 1, starts in a moment", "share": 0,
+        "status": "queued", "active": True, "cancelling": False, "share": 0,
+        "words": "queued, number 1, starts in a moment",
+        "said": "queued, number 1, starts in a moment",
     }  # fmt: skip
     assert store.claim("here:1")
     assert [status_of(store.run(run)) for run in (first, second)] == ["running", "queued, number 1"]

@@ -79,14 +79,15 @@ def test_events_come_back_equal_and_numbered_from_one_also_to_another_store_obje
     run = claimed(store)
     for event in EVENTS:
         assert store.append(run, event) is False
-    assert store.tail(run) == list(enumerate(EVENTS, start=1))
-    assert store.tail(run, after=2) == [(3, EVENTS[2]), (4, EVENTS[3])]
-    assert store.tail(run, after=4) == []
+    assert store.events(run) == EVENTS
+    assert [number for number, _ in store.bodies(run)] == [1, 2, 3, 4]
+    assert store.events(run, after=2) == EVENTS[2:]
+    assert store.events(run, after=4) == []
     assert (store.run(run).last, store.run(run).sequence) == (EVENTS[-1], 4)
     store.end(run, Status.FAILED, "Traceback: it broke")
     with Store(home) as other:
         assert other.runs() == store.runs()
-        assert other.tail(run) == store.tail(run)
+        assert other.bodies(run) == store.bodies(run)
 
 
 PROCESS = """
@@ -174,7 +175,7 @@ def test_an_unknown_run_is_named_and_one_with_a_setting_from_elsewhere_still_lis
             UnknownRun, match=r"Expected run='nope' to be the id of a run in .*runs\.sqlite3\."
         ):
             ask("nope")
-    assert store.tail("nope") == []
+    assert store.events("nope") == []
     assert store.append("nope", EVENTS[0]) is True
     run = store.submit(RunConfig())
     with store.writing() as db:

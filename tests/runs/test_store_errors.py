@@ -11,7 +11,7 @@ import pytest
 
 from dpcore.runs import store_file
 from dpcore.runs.record import StoreError, row_of
-from dpcore.runs.store import Store
+from dpcore.runs.store import Store, add_run
 from dpcore.runs.store_file import FILE, VERSION
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
@@ -132,7 +132,10 @@ def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store
             match=r"every number to be finite in Finished\(step=1, .*averaged_accuracy=",
         ):
             store.append(run, event)
-        with pytest.raises(RuntimeError, match="every number to be finite"):
-            store.add_rows([row_of(store.new_id(), RunConfig(), "")], [event])
-    assert store.tail(run) == []
+        with (
+            pytest.raises(RuntimeError, match="every number to be finite"),
+            store.writing() as db,
+        ):
+            add_run(db, row_of(store.new_id(), RunConfig(), ""), [event])
+    assert store.events(run) == []
     assert len(store.runs()) == 1

@@ -243,9 +243,7 @@ def test_a_job_of_another_kind_is_done_by_its_own_function_beside_training_runs(
     assert (job.kind, job.status, job.request) == ("counting", Status.FINISHED, Counting(3))
     secret = store.secret(job.id)
     assert secret is not None
-    assert [event for _, event in store.tail(job.id)] == [
-        Counted(((number, secret % 7),)) for number in range(3)
-    ]
+    assert store.events(job.id) == [Counted(((number, secret % 7),)) for number in range(3)]
     assert job.last == Counted(((2, secret % 7),))
     run = store.run(done(store, RunConfig()))
     assert (run.kind, run.status, run.config) == ("training", Status.FINISHED, RunConfig())
@@ -269,7 +267,7 @@ def test_what_goes_wrong_in_a_job_or_that_its_kind_is_not_known_is_kept_with_it(
     found = store.runs(kind=None)[1]  # in nobody's way
     assert (found.id, found.kind, found.sequence, found.last) == (job.id, "counting", 1, None)
     with pytest.raises(ValueError, match=r"no jobs of kind 'counting', only training"):
-        store.tail(job.id)
+        store.events(job.id)
 
 
 def test_a_job_that_does_not_train_is_not_resumed_and_what_is_of_no_kind_is_refused(
@@ -302,9 +300,7 @@ def test_a_job_goes_on_behind_what_it_has_said(store: Store, counting: JobKind) 
     assert claimed is not None
     perform(store, claimed, quick)
     assert store.run(job).status is Status.FINISHED
-    assert [event for _, event in store.tail(job)] == list(
-        count(Counting(5), secret=store.secret(job))
-    )
+    assert store.events(job) == list(count(Counting(5), secret=store.secret(job)))
 
 
 def test_a_job_that_finds_something_else_now_does_not_go_on(

@@ -6,9 +6,9 @@ import os
 from dpcore.commands import Parser, parser_of, print_json
 from dpcore.commands.runs.actions import add_actions
 from dpcore.commands.train import open_store
-from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import UnknownRun, state_directory
 from dpcore.runs.store_file import FILE
+from dpcore.runs.supervision import recover_dead
 
 
 def parser() -> Parser:

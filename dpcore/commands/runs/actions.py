@@ -20,10 +20,11 @@ from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.in_words import name_of, progress_of, status_of, when
 from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
+from dpcore.runs.lifecycle import check_ended
 from dpcore.runs.record import Run, checkpoint_path, row_of, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.run_table import counted
-from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.store import PAUSED, Store, add_run
 from dpcore.runs.sweeps import named_runs, sweep_of, values_of
 from dpcore.training.events import Finished
 from dpcore.training.resume_point import resume_point_of
@@ -139,12 +140,12 @@ def _check_sweep(arguments: argparse.Namespace) -> None:
 
 def _sweep(store: Store, arguments: argparse.Namespace) -> int:
     sweep = store.new_id()
-    rows = []
-    for config, name in named_runs(arguments.configs, arguments.axes, arguments.name):
-        row = row_of(store.new_id(), config, name)
-        row["sweep"] = sweep
-        rows.append(row)
-    runs = store.add_rows(rows)
+    named = named_runs(arguments.configs, arguments.axes, arguments.name)
+    rows = [row_of(store.new_id(), config, name, sweep=sweep) for config, name in named]
+    with store.writing() as db:
+        for row in rows:
+            add_run(db, row)
+    runs = [row["id"] for row in rows]
     if arguments.json:
         print_json({"sweep": sweep, "runs": runs})
         return 0
@@ -173,13 +174,13 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     with rest_of(store, arguments.id) as rest:
         config = rest.before.config
         file = checkpoint_path(store.home, rest.id)
-        secret = store.secret(rest.before.id)
         point = resume_point_of(rest.said, rest.before.origin)
         # a bad checkpoint raises ValueError before anything is recorded
         events = with_first_event(
-            train(config, file=file, planned=rest.plan, secret=secret, resume_point=point)
+            train(config, file=file, planned=rest.plan, secret=rest.secret, resume_point=point)
         )
-        rest.submit(store, worker_name(os.getpid()))
+        with store.writing() as db:
+            rest.add_run(db, worker_name(os.getpid()))
     print(f"Recorded as run {rest.id}.", file=sys.stderr)
     finals: list[Finished] = []
     status = follow(store, rest.id, events, printer(arguments.json, finals))
@@ -191,8 +192,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
 def _delete(store: Store, arguments: argparse.Namespace) -> int:
     runs = [store.run(each) for each in dict.fromkeys(arguments.id)]
     for item in runs:  # all of them or none
-        if item.active:
-            raise ValueError(f"Run {item.id} is {item.status}. Cancel it before you delete it.")
+        check_ended(item.id, item.status)
     if not (arguments.yes or _agreed(runs)):
         print("Nothing was deleted.", file=sys.stderr)
         return 0

@@ -15,14 +15,14 @@ from rich.text import Text
 
 from dpcore.commands.train import printer
 from dpcore.privacy.report.numbers import percent
-from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, rest_of_run
 from dpcore.runs.history import all_of
 from dpcore.runs.in_words import name_of, progress_of, status_of, steps_of
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.pool import recover_dead
-from dpcore.runs.record import Run, Status
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import Run
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import recover_dead
 from dpcore.training.events import Evaluated, Event, Stepped
 
 PAUSE = 0.25  # seconds between two looks at the store
@@ -85,7 +85,7 @@ def _follow(
         while True:
             recover_dead(store)
             item = store.run(item.id)  # before its events: an ended run then has all of them
-            new = [event for _, event in store.tail(item.id, len(said))]
+            new = store.events(item.id, len(said))
             said += new
             show(item, said, new)
             if not item.active:
@@ -115,17 +115,17 @@ def _of_run(item: Run, said: Sequence[Event]) -> RenderableType:
 
 
 def _bar(item: Run) -> ProgressBar:
-    return ProgressBar(total=_steps(item), completed=done_by(item) or 0, width=BAR)
+    return ProgressBar(total=_steps(item), completed=item.done or 0, width=BAR)
 
 
 def _steps(item: Run) -> int:
-    return steps_of(item) or max(done_by(item) or 0, 1)  # of another version
+    return steps_of(item) or max(item.done or 0, 1)  # of another version
 
 
 def _left(item: Run, said: Sequence[Event]) -> str:
     """Return the time left at the pace of the latest reports."""
     paces = [event.steps_per_second for event in all_of(said, Stepped)]
-    left = rest_of_run(_steps(item), done_by(item) or 0, paces)
+    left = rest_of_run(_steps(item), item.done or 0, paces)
     if item.status is not Status.RUNNING or left == math.inf:
         return ""
     return f"{duration(left)} left"

@@ -23,7 +23,7 @@ def record_of(store: Store, run: str) -> RunRecord:
         raise ValueError(
             f"Run {run} is a job of kind {found.kind}; only training runs can be exported."
         )
-    made = RunRecord(found, History().followed_by([event for _, event in store.tail(run)]))
+    made = RunRecord(found, History(tuple(store.events(run))))
     if not made.history.events:
         raise ValueError(f"Run {run} is {found.status} and has no events yet.")
     _ = made.config, made.plan  # ValueError if this version cannot read them

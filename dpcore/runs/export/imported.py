@@ -9,7 +9,7 @@ mark it as imported, and fronts and averages leave it out.
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,9 @@ from dpcore.runs.export.imported_events import (
     typed,
     typed_table,
 )
-from dpcore.runs.record import IMPORTED, Status, row_of
-from dpcore.runs.store import Store
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import IMPORTED, row_of
+from dpcore.runs.store import Store, add_run
 from dpcore.runs.store_file import Database
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished
@@ -78,6 +79,13 @@ class ImportedRun:
     events: tuple[Event, ...]
     columns: dict[str, Any]  # of its row, beside those from the settings
 
+    def add_run(self, db: Database, run: str, owner: str = "") -> None:
+        """Keep it as `owner`'s run of this id, ended and without a secret seed."""
+        row = row_of(run, self.config, "", planned=self.plan, owner=owner)
+        row |= self.columns
+        row["secret"] = None
+        add_run(db, row, self.events)
+
 
 def read_run(content: bytes) -> ImportedRun:
     """Read the run of a file. Errors: ValueError names the wrong part in a sentence."""
@@ -110,21 +118,11 @@ def read_run(content: bytes) -> ImportedRun:
     return ImportedRun(config, plan, events, columns)
 
 
-def take_in(
-    store: Store,
-    imported: ImportedRun,
-    owner: str = "",
-    guard: Callable[[Database], None] = lambda db: None,
-) -> str:
-    """Keep the run as `owner`'s, ended and without a secret seed; return its new id.
-
-    `guard` may raise an error in the transaction. `within_limits.keep` also checks the limits.
-    """
-    row = row_of(store.new_id(), imported.config, "", planned=imported.plan)
-    row |= imported.columns
-    row["secret"] = None
-    row["owner"] = owner
-    (run,) = store.add_rows([row], imported.events, guard)
+def take_in(store: Store, imported: ImportedRun, owner: str = "") -> str:
+    """Keep the run; return its new id. `within_limits.keep` also checks the limits."""
+    run = store.new_id()
+    with store.writing() as db:
+        imported.add_run(db, run, owner)
     return run
 
 

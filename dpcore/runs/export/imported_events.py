@@ -127,9 +127,8 @@ def typed(value: Any, kind: Any, name: str) -> Any:
         return typed(value, inner, name)
     if get_origin(kind) is tuple:
         return _items(value, get_args(kind), name)
-    word, fits = _SIMPLE[kind]
-    if not fits(value):
-        raise ValueError(f"Expected {name} to be {word}, but it is {shortly(value)}.")
+    if not _fits(value, kind):
+        raise ValueError(f"Expected {name} to be {_WORDS[kind]}, but it is {shortly(value)}.")
     if kind is float:
         return float(value)
     if kind is str:
@@ -149,27 +148,22 @@ def _items(value: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
     return tuple(typed(each, kind, name) for each, kind in zip(value, kinds, strict=True))
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < MAX_INT
+def _fits(value: Any, kind: type) -> bool:
+    """True if the value is of a simple type, and neither too large nor too long."""
+    if kind is bool or isinstance(value, bool):
+        return isinstance(value, bool) and kind is bool
+    if kind is str:
+        return isinstance(value, str) and len(value) <= MAX_TEXT_CHARS
+    if isinstance(value, int):
+        return abs(value) < MAX_INT
+    return kind is float and isinstance(value, float) and math.isfinite(value)
 
 
-def _is_true_or_false(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_finite(value: Any) -> bool:
-    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= MAX_TEXT_CHARS
-
-
-_SIMPLE = {  # type -> its name in an error, and the check of a value
-    bool: ("true or false", _is_true_or_false),
-    int: ("a whole number of at most 63 bits", _is_whole),
-    float: ("a finite number", _is_finite),
-    str: (f"a text of at most {MAX_TEXT_CHARS:,} characters", _is_text),
+_WORDS = {  # simple type -> its name in an error
+    bool: "true or false",
+    int: "a whole number of at most 63 bits",
+    float: "a finite number",
+    str: f"a text of at most {MAX_TEXT_CHARS:,} characters",
 }
 
 

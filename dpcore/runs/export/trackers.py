@@ -10,7 +10,7 @@ from dpcore.runs.editing import MAX_NAME_CHARS
 from dpcore.runs.export.base import FolderForm, optional
 from dpcore.runs.export.data_forms import figures_of
 from dpcore.runs.history import RunRecord
-from dpcore.runs.record import Status
+from dpcore.runs.lifecycle import Status
 
 
 def tensorboard_events(records: Sequence[RunRecord], folder: Path) -> None:

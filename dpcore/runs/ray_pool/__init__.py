@@ -20,6 +20,7 @@ from dpcore.whole_file import private
 
 Share = TypeVar("Share", int, float)
 HEAD = "dpcore.runs.ray_pool.head"  # the module of the process that talks to Ray
+CONNECTING = "connecting"  # what a head says until the cluster has accepted it
 AGAIN = 2.0  # seconds from the end of a head to the next
 SILENT = (
     "The Ray cluster at {address} did not answer in time. Runs stay queued until it does;"
@@ -93,7 +94,7 @@ class RayPool(PoolThread):
 
     def _follow(self, log: IO[bytes]) -> None:
         """Start a head, and take its lines until it ends."""
-        said = {"connecting": False, "trouble": None}
+        said: str | None = None
         with start_process(
             HEAD, self.store.home, self._options, log, output=subprocess.PIPE
         ) as self._head:
@@ -101,11 +102,11 @@ class RayPool(PoolThread):
                 self._head.terminate()
             for line in self._head.stdout or ():
                 said = json.loads(line)
-                if not said["connecting"]:
-                    self.trouble = said["trouble"]
-        if self._stop.is_set() or said["trouble"] is not None:
+                if said != CONNECTING:
+                    self.trouble = said
+        if self._stop.is_set():
             return
-        if said["connecting"]:
+        if said == CONNECTING:
             self.trouble = SILENT.format(address=self.address)
-        else:
+        elif said is None:
             self.trouble = ENDED.format(log=self.log)

@@ -1,10 +1,10 @@
 """The head: the only process of a home that talks to the Ray cluster and records its runs.
 
 `RayPool` starts it as `python -m dpcore.runs.ray_pool.head`, apart from the pages, since Ray ends
-its drivers if the cluster goes, and may wait long for a silent cluster. Its standard output says,
-in lines of JSON, why no run can start. Its runs end with it, and the next head continues them from
-their checkpoints. A head that Ray keeps waiting for too long ends, even where Ray ignores signals,
-and leaves its stack in the log.
+its drivers if the cluster goes, and may wait long for a silent cluster. Its standard output says in
+lines of JSON why no run can start, or null. Its runs end with it, and the next head continues them
+from their checkpoints. A head that Ray keeps waiting for too long ends, even where Ray ignores
+signals, and leaves its stack in the log.
 """
 
 import faulthandler
@@ -17,6 +17,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from dpcore.runs.ray_pool import CONNECTING
 from dpcore.runs.ray_pool.streams import Streams
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
@@ -35,9 +36,9 @@ class StatusPipe:
         self._pipe = os.fdopen(os.dup(sys.stdout.fileno()), "w")
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
-    def say(self, *, connecting: bool = False, trouble: str | None = None) -> None:
-        """Write a line if it is new."""
-        line = json.dumps({"connecting": connecting, "trouble": trouble})
+    def say(self, trouble: str | None) -> None:
+        """Write a line of JSON if it is new."""
+        line = json.dumps(trouble)
         if line != self._line:
             self._line = line
             print(line, file=self._pipe, flush=True)
@@ -49,7 +50,7 @@ def serve(store: Store, options: dict[str, Any], pipe: StatusPipe) -> str | None
     Return the reason if that is impossible.
     """
     parent = options.pop("parent")
-    pipe.say(connecting=True)
+    pipe.say(CONNECTING)
     faulthandler.dump_traceback_later(CONNECT, exit=True)
     try:
         from dpcore.runs.ray_pool.ray_cluster import RayCluster, Unreachable
@@ -64,7 +65,7 @@ def serve(store: Store, options: dict[str, Any], pipe: StatusPipe) -> str | None
         return str(error)
     told_to_end = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: told_to_end.set())  # in place of Ray's handler
-    pipe.say()
+    pipe.say(None)
     swept = -LEFTOVER_SECONDS
     while not told_to_end.is_set() and os.getppid() == parent:
         faulthandler.dump_traceback_later(ROUND, exit=True)
@@ -73,9 +74,9 @@ def serve(store: Store, options: dict[str, Any], pipe: StatusPipe) -> str | None
             if time.monotonic() - swept > LEFTOVER_SECONDS:
                 swept = time.monotonic()
                 remove_needless(store)
-            pipe.say(trouble=streams.trouble)
+            pipe.say(streams.trouble)
         except (StoreError, OSError) as error:
-            pipe.say(trouble=str(error))
+            pipe.say(str(error))
             time.sleep(LOCK_SECONDS)
     with suppress(StoreError):
         streams.close()
@@ -90,12 +91,12 @@ def main() -> None:
     with Store(home) as store:
         lock = lock_of(store.home)
         while lock is None and os.getppid() == options["parent"]:
-            pipe.say()
+            pipe.say(None)
             time.sleep(LOCK_SECONDS)
             lock = lock_of(store.home)
         trouble = serve(store, options, pipe) if lock else None
         with suppress(BrokenPipeError):
-            pipe.say(trouble=trouble)
+            pipe.say(trouble)
         if lock:
             lock.close()
     os._exit(0)  # Ray's own way out may wait for a cluster that is gone

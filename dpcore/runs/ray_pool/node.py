@@ -12,7 +12,8 @@ from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import dpcore
-from dpcore.runs.record import Run, Status, checkpoint_path
+from dpcore.runs.lifecycle import Status
+from dpcore.runs.record import Run, checkpoint_path
 from dpcore.runs.resume import job_events
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import locked
@@ -76,7 +77,7 @@ class Gone(Exception):
 
 def job_of(store: Store, run: Run) -> Job:
     """All that a node needs to do or continue a claimed run."""
-    said = [event for _, event in store.tail(run.id)]
+    said = store.events(run.id)
     return Job(run, store.secret(run.id), said, _bytes_of(checkpoint_path(store.home, run.id)))
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dpcore
+from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import overdue
 from dpcore.runs.ray_pool.node import Ended, Gone, Hello, Said, Shape, job_of, put
-from dpcore.runs.record import Run, Status, checkpoint_path, is_dead, note_device
+from dpcore.runs.record import Run, checkpoint_path, note_device
 from dpcore.runs.store import Store
-from dpcore.runs.supervision import Heartbeats
+from dpcore.runs.supervision import Heartbeats, recover_if_dead
 from dpcore.runs.worker import longest_here
 from dpcore.training.events import Started
 
@@ -118,11 +119,7 @@ class Streams:
                 case Said():
                     self._record(task, said)
                 case Ended():
-                    its_own = self._store.end(task.run.id, said.status, said.error, task.name)
-                    # Else another worker may have the run.
-                    if its_own and said.status is Status.FINISHED:
-                        checkpoint_path(self._store.home, task.run.id).unlink(missing_ok=True)
-                    self._end(task)
+                    self._end(task, said.status, said.error)
             task.heard = None
             if task not in self.tasks or not self._cluster.ready([task.stream], 0.0):
                 return
@@ -149,18 +146,21 @@ class Streams:
         stop = self._store.append(run, said.event, task.name)
         task.heard = None  # not to be recorded twice, whatever fails from here on
         if stop:
-            # No change if it is another worker's.
-            self._store.end(run, Status.CANCELLED, None, task.name)
-            self._end(task)
+            self._end(task, Status.CANCELLED)
         task.beaten = self._clock()
 
-    def _end(self, task: RunTask) -> None:
+    def _end(self, task: RunTask, status: Status, error: str | None = None) -> None:
+        """Note the end of a run, unless another worker has it now, and drop its task."""
+        self._store.end(task.run.id, status, error, task.name)
+        self._drop(task)
+
+    def _drop(self, task: RunTask) -> None:
         self.tasks.remove(task)
         self._cluster.end(task.stream)
 
     def _lose(self, task: RunTask, reason: str) -> None:
         """Drop a task and queue its run again: an attempt only if the run had begun."""
-        self._end(task)
+        self._drop(task)
         if task.placed is None or not reason:
             self._store.give_back(task.run)
         run = self._store.run(task.run.id)
@@ -180,23 +180,20 @@ class Streams:
                 self._store.recover(run, f"Its worker {name} is gone.")  # with its head
             else:
                 self._strangers.recover_silent(run)
-                if is_dead(name):
-                    self._store.recover(run, f"Its worker {name} died.")
+                recover_if_dead(self._store, run)
         for task in list(self.tasks):
             if task.name not in running:  # lost to another worker, or deleted
-                self._end(task)
+                self._drop(task)
 
     def _attend_to(self, task: RunTask, run: Run) -> None:
         now = self._clock()
         longest = longest_here(self._store.home)
         if run.cancelling:
-            self._store.end(run.id, Status.CANCELLED, None, task.name)
-            self._end(task)
+            self._end(task, Status.CANCELLED)
         elif task.placed is None and now - task.born > PLACE_SECONDS:
             self._lose(task, "It found no place on the cluster.")
         elif task.placed is not None and now - task.placed > longest:
-            self._store.end(run.id, Status.FAILED, overdue(longest), task.name)
-            self._end(task)
+            self._end(task, Status.FAILED, overdue(longest))
         elif now - task.beaten > BEAT_SECONDS:
             task.beaten = now
             self._store.beat(run.id, task.name)

@@ -30,8 +30,8 @@ from pages.parts.controls.url_state import (
     texts_on_screen,
 )
 from pages.parts.controls.widgets import Drawing
-from pages.parts.jobs import Asked, ShownJob, line_end, request_of
 from pages.parts.results.odds import sign
+from pages.parts.shown_job import Asked, ShownJob, line_end, request_of
 
 # The recorded run whose settings are audited, in the session, and in the address.
 AUDITED = "audited"

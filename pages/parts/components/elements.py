@@ -179,13 +179,12 @@ def run_progress(run: str, after: int, label: str, state: Mapping[str, Any], key
 
     `state` is that of `state_of` after the event number `after`.
     """
-    active = state["status"] in ("queued", "running")
     if follows():
-        data = {"run": run, "after": after, "label": label, "state": state, "active": active}
+        data = {"run": run, "after": after, "label": label, "state": state}
         mount("run_progress", key, data, "changed")
         return
     words = f"**{label}** · {state['said']}."
-    st.caption(f"{words} {ONCE}" if active else words)
+    st.caption(f"{words} {ONCE}" if state["active"] else words)
 
 
 @dataclass(frozen=True)

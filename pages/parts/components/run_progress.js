@@ -14,7 +14,7 @@ class Progress {
   show({ data, setTriggerValue }) {
     this.data = data;
     this.tell = (news) => setTriggerValue("changed", news);
-    this.following.attend(data.active ? [data] : []);
+    this.following.attend(data.state.active ? [data] : []);
     this.draw();
   }
 

@@ -1,7 +1,7 @@
 /* The events of runs, followed over one connection however many parts of the page show them. Each part has a Following of
    its runs; of each run stand there
      events    [{number, body}], each event once, in order
-     status    the latest {run, status, cancelling, words, said, share}, or null
+     status    the latest {run, status, active, cancelling, words, said, share}, or null
      ended     whether the run has ended and all its events are here
      unknown   the server's sentence where it knows no such run, else "" */
 
@@ -45,9 +45,8 @@ export class Following {
   report(run, known, tell) {
     const followed = this.runs.get(run);
     if (!followed || leaving()) return;
-    const { status, cancelling } = followed.status ?? known;
-    const over = !["queued", "running"].includes(status); // its end follows behind its last event
-    const same = over || (status === known.status && cancelling === known.cancelling);
+    const { status, active, cancelling } = followed.status ?? known;
+    const same = !active || (status === known.status && cancelling === known.cancelling); // an end follows behind the last event
     const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same ? "" : status;
     if (!news || this.reported.has(run + news)) return;
     this.reported.add(run + news);

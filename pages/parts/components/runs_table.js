@@ -103,7 +103,7 @@ class RunsTable {
         }
       }
       const state = followed.status ?? each.state;
-      if (["queued", "running"].includes(state.status)) each.at.status.textContent = state.words;
+      if (state.active) each.at.status.textContent = state.words;
       this.following.report(each.id, each.state, (news) => this.tell("changed", news));
     }
   }

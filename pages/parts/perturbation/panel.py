@@ -27,11 +27,11 @@ from pages.parts.controls.fields import Fields, Options, own_quantity
 from pages.parts.controls.mechanism import DELTA
 from pages.parts.controls.url_state import good_texts, ids_on_screen, page_texts, texts_on_screen
 from pages.parts.controls.widgets import Drawing, several
-from pages.parts.jobs import Asked, ShownJob, line_end
 from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, numbers
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
+from pages.parts.shown_job import Asked, ShownJob, line_end
 
 DEFAULT = Request()
 DATA = Options("table", "Data", tuple(TABLES), lambda name: TABLES[name].title)

@@ -21,10 +21,10 @@ from dpcore.training import perturbation
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
-from pages.parts.jobs import request_of
 from pages.parts.perturbation.conditions import TEXTS
 from pages.parts.results.exports import Rows, csv_button, numbers_table
 from pages.parts.results.tables import drawn_line, table
+from pages.parts.shown_job import request_of
 
 EXAMPLE = Path(perturbation.__file__).with_name("example.json")
 NOT_KEPT = "✕"

@@ -17,7 +17,7 @@ import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Reading
-from dpcore.runs.editing import Deleted, done_by
+from dpcore.runs.editing import Deleted
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.sweeps import all_released
@@ -62,7 +62,7 @@ def spending_of(run: Run, accountant: str = CERTIFIED) -> Spending | None:
     if run.kind != TRAINING.name or not run.stored_plan or not run.settings.get("private", True):
         return None
     return Spending(
-        accountant, run.stored_plan, run.settings["delta"], done_by(run), not run.active
+        accountant, run.stored_plan, run.settings["delta"], run.done, not run.active
     )
 
 

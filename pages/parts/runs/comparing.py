@@ -26,7 +26,6 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.url_state import assign
 from pages.parts.controls.widgets import accountant_choice, choice_of, titled
-from pages.parts.jobs import request_of
 from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.exports import numbers_table
@@ -34,6 +33,7 @@ from pages.parts.results.tables import table
 from pages.parts.runs.listing import WORDS, Chosen, ids_of, still_to_come
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import chart_size, link
+from pages.parts.shown_job import request_of
 from pages.parts.train.live import watch
 from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import watched_runs

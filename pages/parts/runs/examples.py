@@ -37,7 +37,7 @@ def _read(name: str, file: str) -> RunRecord:
         "sequence": len(found.events),
         "body": body_of(found.events[-1]),
     }
-    return RunRecord(run_of(columns), History().followed_by(found.events), name)
+    return RunRecord(run_of(columns), History(found.events), name)
 
 
 def show_examples() -> None:

@@ -17,12 +17,14 @@ from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from dpcore.training.events import Unsaved
+from pages.parts.cancelling import cancel_button
 from pages.parts.components.elements import run_progress
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs import cancel_button, problems_said, say_failure
+from pages.parts.jobs import problems_said
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.shown_job import say_failure
 from pages.parts.train import run_charts
 from pages.parts.train.buttons import resume
 from pages.parts.train.run_charts import WORDS

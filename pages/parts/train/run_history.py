@@ -38,8 +38,9 @@ def history_of(store: Store, run: str) -> History:
     """Read the history of a run up to now."""
     with _lock:
         known = _known(str(store.path), run)
-        events = [event for _, event in store.tail(run, known[0].sequence)]
-        known[0] = known[0].followed_by(events)
+        events = store.events(run, known[0].sequence)
+        if events:
+            known[0] = History((*known[0].events, *events))
         return known[0]
 
 

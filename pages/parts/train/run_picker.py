@@ -14,8 +14,8 @@ from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from dpcore.training.events import Evaluated
+from pages.parts.cancelling import outcome_unsaid, say_outcome
 from pages.parts.controls.url_state import from_link, taken_from_link
-from pages.parts.jobs import outcome_unsaid, say_outcome
 from pages.parts.results.costs import POLL_SECONDS, Spending, known_cost, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS

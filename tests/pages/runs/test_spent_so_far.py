@@ -9,10 +9,9 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.editing import done_by
 from dpcore.runs.export import record_of
 from dpcore.runs.export.data_forms import figures_of
-from dpcore.runs.record import Status, row_of
+from dpcore.runs.record import Status
 from dpcore.runs.run_table import Wanted, priced
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import all_released
@@ -22,6 +21,7 @@ from dpcore.training.plan import plan
 from pages.parts.results.costs import Spending, known_cost, learn, spending_of
 from pages.parts.train.run_history import watched_runs
 from tests.pages.train_page import CONFIG, events_of, recorded
+from tests.runs.by_hand import handed
 
 FIRST = replace(CONFIG, model="mlp", optimizer="adppl")  # releases relevances before its first step
 RELEVANCES = Release(1.0, FIRST.relevance_sigma)
@@ -53,9 +53,7 @@ def behind(store: Store, event: Event) -> str:
 def anew(store: Store, done: int | None = None) -> str:
     """A run that begins another one anew, which had released some steps."""
     worker = None if done is None else "test:1"
-    (run,) = store.add_rows(
-        [row_of(store.new_id(), CONFIG, "", worker, plan(CONFIG).anew(REPEATED))]
-    )
+    run = handed(store, CONFIG, plan(CONFIG).anew(REPEATED), worker)
     for event in () if done is None else events_of(CONFIG, done):
         store.append(run, event)
     return run
@@ -95,7 +93,7 @@ def test_every_place_says_the_same_of_a_run(store: Store, state: str):
     make, released = STATES[state]
     run = store.run(make(store))
     (watched,) = watched_runs(store, [run.id])
-    found = [run.plan.released(done_by(run)), watched.released, all_released([run])]
+    found = [run.plan.released(run.done), watched.released, all_released([run])]
     if run.sequence:
         found.append(record_of(store, run.id).released)
     assert [merged(each) for each in found] == [merged(released)] * len(found)

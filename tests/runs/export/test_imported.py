@@ -18,12 +18,13 @@ from dpcore.runs.export import FORMS, TextForm, record_of
 from dpcore.runs.export.data_forms import run_json
 from dpcore.runs.export.imported import ORIGIN, read_run, take_in
 from dpcore.runs.export.imported_events import MAX_BYTES
-from dpcore.runs.record import IMPORTED, Status, row_of
+from dpcore.runs.record import IMPORTED, Status
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, Unsaved
 from dpcore.training.plan import plan
+from tests.runs.by_hand import handed
 from tests.runs.export.recorded_runs import trained
 from tests.runs.export.wrong_files import CONFIG, STEPS, WRONG, Values, changed
 
@@ -129,9 +130,7 @@ def test_a_run_that_was_exported_while_it_ran_is_lost(store: Store, other: Store
 
 
 def test_what_was_spent_before_stays_spent(store: Store, other: Store) -> None:
-    (run,) = store.add_rows(
-        [row_of(store.new_id(), CONFIG, "", "elsewhere:1", plan(CONFIG).anew(7))]
-    )
+    run = handed(store, CONFIG, plan(CONFIG).anew(7), "elsewhere:1")
     store.append(run, SAID[0])
     store.append(run, SAID[1])
     store.end(run, Status.CANCELLED)
@@ -181,7 +180,7 @@ def test_what_events_say_is_kept_as_words(store: Store, other: Store, whole: Val
     }  # fmt: skip
     whole["events"].insert(2, {"event": "unsaved", "step": 5, "reason": "\x1b[2Jno\nroom\ud800"})
     run = take_in(other, read_run(json.dumps(whole).encode()))
-    started, _, unsaved, *_ = [event for _, event in other.tail(run)]
+    started, _, unsaved, *_ = other.events(run)
     assert isinstance(started, Started)
     assert (started.device, started.engine, started.origin) == (
         "cpu",

@@ -40,15 +40,13 @@ def _of(store: Store, run: Run) -> list[str]:
             row["status"]
             for row in db.execute("SELECT status FROM endings WHERE run = ?", (run.id,))
         ]
-    tail = store.tail(run.id)
-    said = [event for _, event in tail]
+    numbers = [number for number, _ in store.bodies(run.id)]
+    said = store.events(run.id)
     whole = list(walked(run.config, None, store.secret(run.id), None, 0.0))
     checks = {
         f"is {run.status}: {run.error}": run.status is Status.FINISHED,
         f"ended {endings}": endings == ["finished"],
-        f"numbers its events {[number for number, _ in tail]}": (
-            [number for number, _ in tail] == counted(said)
-        ),
+        f"numbers its events {numbers}": numbers == counted(said),
         "says something else than an undisturbed run": (
             without_checkpoints(said) == without_checkpoints(whole)
         ),

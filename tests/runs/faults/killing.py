@@ -18,14 +18,17 @@ ROOT = Path(__file__).parents[3]
 SERVER = """
 import os, sys, time
 from dpcore.runs import pool
+from dpcore.runs.limits import Limits, write
 from dpcore.runs.store import Store
 pool.SPARE = 0.1
 home, train, slots, stale = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
-with Store(home) as store, pool.Pool(store, slots, train, stale=stale) as serving:
-    print("serving", flush=True)
-    while os.getppid() == int(sys.argv[5]):
-        time.sleep(0.2)
-        print(serving.trouble or "", flush=True)
+with Store(home) as store:
+    write(store.home, Limits(cpu_slots=slots))
+    with pool.Pool(store, train, stale=stale) as serving:
+        print("serving", flush=True)
+        while os.getppid() == int(sys.argv[5]):
+            time.sleep(0.2)
+            print(serving.trouble or "", flush=True)
 """
 
 

@@ -66,12 +66,12 @@ def test_a_run_outlives_a_database_that_is_held_for_thirty_seconds(
         under_way.wait()
         with held(store.path, 30) as holder:
             worker = store.run(first).worker
-            said = store.tail(first)
+            said = store.events(first)
             under_way.go_on()
             assert holder.wait(120) == 0
         # It was silent, for it could not speak, and is not dead.
         assert store.run(first).worker == worker
-        assert store.tail(first)[: len(said)] == said
+        assert store.events(first)[: len(said)] == said
         under_way.end()
     assert store.run(first).worker == worker
 

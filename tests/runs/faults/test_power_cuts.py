@@ -31,10 +31,10 @@ def test_whatever_a_power_cut_takes_each_step_is_said_once_and_the_weights_are_t
     run = begun(store, CONFIG, SAID, saves=True)
     cut(store, run, kept)
     done = gone_on(store, run)
-    said = [event for _, event in store.tail(run)]
+    said = store.events(run)
     assert (done.status, done.error) == (Status.FINISHED, None)
     assert sound(said)
-    assert [number for number, _ in store.tail(run)] == counted(said)
+    assert [number for number, _ in store.bodies(run)] == counted(said)
     assert done.last.accuracy == undisturbed(store, run).accuracy
 
 
@@ -61,7 +61,7 @@ def test_a_run_that_has_said_all_before_its_worker_went_is_ended_and_says_nothin
     for event in train(CONFIG, secret=store.secret(run)):
         store.append(run, event, "gone:1")
     assert store.recover(store.run(run), "gone") is Status.QUEUED
-    said = store.tail(run)
+    said = store.events(run)
     done = gone_on(store, run)
     assert (done.status, done.error) == (Status.FINISHED, None)
-    assert store.tail(run) == said
+    assert store.events(run) == said

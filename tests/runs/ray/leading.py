@@ -46,5 +46,7 @@ def over(store: Store) -> bool:
 
 def steps_of(store: Store, run: str) -> list[int]:
     """The steps that its events name, in order."""
-    assert [number for number, _ in store.tail(run)] == list(range(1, store.run(run).sequence + 1))
-    return [event.step for _, event in store.tail(run) if hasattr(event, "step")]
+    assert [number for number, _ in store.bodies(run)] == list(
+        range(1, store.run(run).sequence + 1)
+    )
+    return [event.step for event in store.events(run) if hasattr(event, "step")]
