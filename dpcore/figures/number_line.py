@@ -4,12 +4,23 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from dpcore.figures.layout import NORMAL, Size, figure_of, layout, line, points, written
-from dpcore.figures.style import BAND, BELOW_BAND, DOUBTFUL, GREY, HOLDS, REFUTED, Style
+from dpcore.figures.layout import (
+    Axis,
+    Note,
+    Trace,
+    axis,
+    figure_of,
+    line,
+    log_axis,
+    points,
+    round_numbers,
+    written,
+)
+from dpcore.figures.style import BAND, BELOW_BAND, DOUBTFUL, GREY, HOLDS, REFUTED, Style, faded
 from dpcore.privacy.report.numbers import outward, plain
 
 HEIGHT = 170
@@ -22,7 +33,7 @@ HATCH = {
     "size": 10,
     "solidity": 0.15,
     "fgcolor": GREY,
-    "bgcolor": "rgba(128,128,128,0.12)",
+    "bgcolor": faded(GREY, 0.12),
 }
 MAX_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
@@ -46,9 +57,7 @@ class Stretch(NamedTuple):
     high: float
 
 
-def claim_figure(
-    claimed: str, rounded: Stretch, proven: Stretch, *, size: Size = NORMAL
-) -> go.Figure:
+def claim_figure(claimed: str, rounded: Stretch, proven: Stretch) -> go.Figure:
     """Draw a claim as it is printed, the numbers that round to it, and the proven bounds.
 
     The bounds part the line into claims that are refuted, unproven, and that hold.
@@ -64,7 +73,7 @@ def claim_figure(
     low, high = _ends(least, most, max(0.15 * (most - least), 0.01 * most))
     shown = min(proven.high, high)
     claim = Style(_judged(value, rounded, proven), "solid", "┃", "Claimed")
-    between: dict[str, Any] = {"fillcolor": BAND}
+    between: Trace = {"fillcolor": BAND}
     if proven.high > WIDE * proven.low:
         between = {"fillpattern": HATCH}
     rounds = claim._replace(label="Rounds to it")
@@ -75,23 +84,28 @@ def claim_figure(
         line([rounded.low, rounded.high], [0.5, 0.5], rounds, hoverinfo="skip"),
         line([value, value], [0.0, 1.0], claim, hovertemplate=hover),
     ]
-    shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
-    shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(56)}
-    shape["xaxis"] |= _axis(low, high)
-    shape["yaxis"] |= {"visible": False, "range": [0, 1]}
     at = _place(value, low, high)
-    label = written(claim, "", size) | {"text": f"claimed {claimed}"}
+    label = written(claim, "") | {"text": f"claimed {claimed}"}
     notes = [
-        _note(written(PROVEN, f"proven: {_in_words(proven)}", size), 0.0, "left", size.scaled(26)),
-        _note(label, at, _side(at), size.scaled(4)),
+        _note(written(PROVEN, f"proven: {_in_words(proven)}"), 0.0, "left", 26),
+        _note(label, at, _side(at), 4),
     ]
     places = [_place(each, low, high) for each in (low, proven.low, shown, high)]
     for word, (start, end) in zip(PARTS, pairwise(places), strict=True):
         if end - start > NAMED:
-            text = written(PROVEN, "", size) | {"text": word}
-            notes.append(_note(text, (start + end) / 2, "center", -size.scaled(64)))
-    shape["annotations"] = notes
-    return figure_of(traces, shape, size)
+            text = written(PROVEN, "") | {"text": word}
+            notes.append(_note(text, (start + end) / 2, "center", -64))
+    return figure_of(
+        traces,
+        axis("epsilon", **_axis(low, high)),
+        axis("", visible=False, range=[0, 1]),
+        notes=notes,
+        height=HEIGHT,
+        left=12,
+        top=56,
+        hovermode="closest",
+        dragmode=False,
+    )
 
 
 def _judged(value: float, rounded: Stretch, proven: Stretch) -> str:
@@ -148,32 +162,15 @@ def _logarithmic(low: float, high: float) -> bool:
     return low > 0 and high / low > FAR
 
 
-def _axis(low: float, high: float) -> dict[str, Any]:
+def _axis(low: float, high: float) -> Axis:
     if not _logarithmic(low, high):
         return {"range": [low, high], "nticks": 6}
-    ends = [math.log10(low), math.log10(high)]
-    return {"type": "log", "range": ends} | round_ticks(low, high)
+    ticks = round_numbers(low, high)  # Plotly alone writes their first digits
+    kept = ticks[:: math.ceil(len(ticks) / MAX_TICKS)]
+    return log_axis([math.log10(low), math.log10(high)], kept, plain)
 
 
-def round_ticks(low: float, high: float) -> dict[str, Any]:
-    """Round numbers along a logarithmic line, written in full.
-
-    Plotly alone writes their first digits.
-
-    >>> round_ticks(3.0, 60.0)["ticktext"]
-    ['5', '10', '20', '50']
-    """
-    values = []
-    for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
-        values += [digit * 10.0**power for digit in (1, 2, 5)]
-    values = [each for each in values if low <= each <= high]
-    kept = values[:: math.ceil(len(values) / MAX_TICKS)]
-    return {"tickvals": kept, "ticktext": [plain(each) for each in kept]}
-
-
-def _filled(
-    name: str, low: float, high: float, look: dict[str, Any], height: float = 1.0
-) -> dict[str, Any]:
+def _filled(name: str, low: float, high: float, look: Trace, height: float = 1.0) -> Trace:
     """A stretch of the line, over its whole height."""
     end = max(low, high)
     style = PROVEN._replace(label=name)
@@ -182,7 +179,7 @@ def _filled(
     return line(x, y, style, width=0, fill="toself", hoverinfo="skip") | look
 
 
-def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
+def _note(text: Note, x: float, side: str, up: int) -> Note:
     """Place a text at a share of the line's length, `up` pixels above its upper edge."""
     return text | {
         "x": x,
@@ -209,8 +206,6 @@ def audit_line_figure(
     certified: Stretch,
     claim: Mark,
     accountants: Sequence[Mark],
-    *,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Draw a row for each number, with its label left of the plot.
 
@@ -245,29 +240,22 @@ def audit_line_figure(
     if claim.refuted:
         traces.append(_refutation(measured, claim, middles, bottom, high))
     traces += [_mark(row, middle, high) for row, middle in zip(rows, middles, strict=True)]
-    shape = layout(
-        "epsilon",
-        "",
-        height=size.scaled(bottom + 60),
-        size=size,
+    up = axis("", range=[bottom + 4, -4], tickvals=middles, ticktext=labels, automargin=True)
+    return figure_of(
+        traces,
+        axis("epsilon", **_axis(low, high)),
+        up | {"showgrid": False},
+        height=bottom + 60,
+        left=8,
+        top=8,
         hovermode="closest",
         dragmode=False,
     )
-    shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
-    shape["xaxis"] |= _axis(low, high)
-    shape["yaxis"] |= {
-        "range": [bottom + 4, -4],
-        "tickvals": middles,
-        "ticktext": labels,
-        "automargin": True,
-        "showgrid": False,
-    }
-    return figure_of(traces, shape, size)
 
 
 def _refutation(
     measured: Sequence[Mark], claim: Mark, middles: Sequence[float], bottom: float, high: float
-) -> dict[str, Any]:
+) -> Trace:
     """A dotted line from the first test that refutes the claim down to the axis."""
     refuting = [
         place for place, row in enumerate(measured) if row.refuted and row.value > claim.value
@@ -290,7 +278,7 @@ def audit_line_alt(measured: Sequence[Mark], claim: Mark, accountants: Sequence[
     return f"Number line of epsilon. Tests: {tests}. Claim: {claim.label}. Accountants: {others}."
 
 
-def _mark(row: Mark, y: float, high: float) -> dict[str, Any]:
+def _mark(row: Mark, y: float, high: float) -> Trace:
     """Draw one number; an infinite one stands at the right end."""
     color = REFUTED if row.refuted else row.color
     symbol, _ = MARKS[row.kind]

@@ -5,27 +5,29 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.alt_texts import span_text
 from dpcore.figures.epsilon import at_least, finite
-from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
+from dpcore.figures.heatmap import SHADE, cells_of, log_cells
 from dpcore.figures.layout import (
+    FONT,
     LINE_PIXELS,
-    NORMAL,
+    Axis,
     End,
-    Size,
+    Note,
+    Trace,
+    axis,
     figure_of,
     hover_text,
-    labelled,
-    layout,
-    with_key,
+    key,
+    log_bounds,
 )
 from dpcore.figures.layout import line as trace_of
 from dpcore.figures.style import (
+    AREAS,
     ATTACK_LOOK,
     BAND,
     CERTIFIED_LOOK,
@@ -33,6 +35,7 @@ from dpcore.figures.style import (
     PINNED_LOOK,
     RUNS,
     SAMPLED_LOOK,
+    WHITE,
     Style,
     style_of,
 )
@@ -41,52 +44,60 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked, nearest, short
 
 # Of lines that are no accountant's, beside some.
-OTHERS = (SAMPLED_LOOK, (ATTACK_LOOK[0], "dash", "╌╌"), PINNED_LOOK)
+OTHERS = (SAMPLED_LOOK, ATTACK_LOOK._replace(dash="dash", glyph="╌╌"), PINNED_LOOK)
 LETTER = 7.6  # pixels of a letter of normal text
 NAME = 28  # letters in a line of a label
 HEIGHT = 430
 WORD = 12  # letters in a line of an area's word
-# The worst first; white is legible on all of them.
-AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")
 ERROR = "type II error"  # on the y axis of trade-off functions, which all end in one point
 EARLY = 0.1  # of the x axis: the alt text reads trade-off functions here
 FEW = 20  # most points of a line with markers
 MIN_SHOWN = 1e-12  # smallest number on a logarithmic axis
 
 
-def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
+def drawing_figure(drawing: Drawing, lines: Sequence[Line]) -> go.Figure:
     """Draw the curves of a drawing, with their names beside their ends.
 
     Trade-off functions all end in one point: their names stand in a corner.
     """
     lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
-    bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
-    meeting = drawing.y == ERROR
     ends = []
-    for each, style in zip(lines, styles, strict=True):
-        last = _last(each)
-        if last and not meeting:
-            _, y = last
-            name = "<br>".join(wrap(each.name, NAME))
-            ends.append(End(style, max(y, MIN_SHOWN), _written(each, drawing)(y), name))
+    notes = []
+    if drawing.y == ERROR:
+        places = sorted(range(len(lines)), key=lambda place: -float(np.nanmean(lines[place].y)))
+        notes = key([styles[place] for place in places])
+    else:
+        ends = _ends(lines, styles, drawing)
     most_rows = 2
     widest = 0
     for end in ends:
         parts = end.name.split("<br>")
         most_rows = max(most_rows, len(parts) + 1)
         widest = max(widest, *map(len, parts))
-    height = max(HEIGHT, round(LINE_PIXELS * most_rows * len(ends) + 80))
-    right = round(LETTER * (widest + 3))
-    shape = layout(drawing.x, drawing.y, height=height, right=right, size=size)
-    shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
-    shape["xaxis"] |= {"type": "log"} if drawing.log_x else _linear_axis(lines)
-    if meeting:
-        places = sorted(range(len(lines)), key=lambda place: -float(np.nanmean(lines[place].y)))
-        shape = with_key(shape, [styles[place] for place in places], size)
-    else:
-        shape = labelled(shape, ends, bounds, size, log=drawing.log_y)
-    return figure_of(_traces(lines, styles, drawing), shape, size)
+    bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
+    across = {"type": "log"} if drawing.log_x else _linear_axis(lines)
+    return figure_of(
+        _traces(lines, styles, drawing),
+        axis(drawing.x, **across),
+        axis(drawing.y, range=list(bounds), type="log" if drawing.log_y else "linear"),
+        ends=ends,
+        notes=notes,
+        height=max(HEIGHT, round(LINE_PIXELS * most_rows * len(ends) + 80)),
+        right=round(LETTER * (widest + 3)),
+    )
+
+
+def _ends(lines: Sequence[Line], styles: Sequence[Style], drawing: Drawing) -> list[End]:
+    """Return the labels of all lines that have a number."""
+    ends = []
+    for each, style in zip(lines, styles, strict=True):
+        last = _last(each)
+        if last:
+            _, y = last
+            name = "<br>".join(wrap(each.name, NAME))
+            ends.append(End(style, max(y, MIN_SHOWN), _written(each, drawing)(y), name))
+    return ends
 
 
 def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
@@ -111,7 +122,7 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
     return f"Line chart of {drawing.y} against {drawing.x}. {'; '.join(sentences)}."
 
 
-def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figure:
+def map_figure(drawn_map: Map, cells: Cells) -> go.Figure:
     """Draw cells in the colours of their areas; the areas' words stand on them."""
     count = len(drawn_map.areas)
     colors = []
@@ -130,12 +141,15 @@ def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figur
         hovertemplate="%{text}<extra></extra>",
         name=drawn_map.place,
     )
-    shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
     plain = {"showgrid": False}
-    shape["xaxis"] |= log_axis(cells.x) if drawn_map.log_x else plain
-    shape["yaxis"] |= log_axis(cells.y) if drawn_map.log_y else plain
-    shape["annotations"] = _words(drawn_map, cells, size)
-    return figure_of([trace], shape, size)
+    return figure_of(
+        [trace],
+        axis(drawn_map.x, **(log_cells(cells.x) if drawn_map.log_x else plain)),
+        axis(drawn_map.y, **(log_cells(cells.y) if drawn_map.log_y else plain)),
+        notes=_words(drawn_map, cells),
+        height=HEIGHT,
+        hovermode="closest",
+    )
 
 
 def map_alt(drawn_map: Map, cells: Cells) -> str:
@@ -179,7 +193,7 @@ def _redashed(style: Style, again: int) -> Style:
     return style._replace(dash=dash, glyph=glyph) if again else style
 
 
-def _linear_axis(lines: Sequence[Line]) -> dict[str, Any]:
+def _linear_axis(lines: Sequence[Line]) -> Axis:
     """Return the x axis of lines with markers: up to the last x, known or not."""
     x = np.concatenate([np.empty(0), *(each.x for each in lines)])
     if not 0 < x.size <= FEW:
@@ -203,11 +217,9 @@ def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
     return lambda value: marked(value, kind)
 
 
-def _traces(
-    lines: Sequence[Line], styles: Sequence[Style], drawing: Drawing
-) -> list[dict[str, Any]]:
+def _traces(lines: Sequence[Line], styles: Sequence[Style], drawing: Drawing) -> list[Trace]:
     """Return a trace for each line, with the band between a line and its lower bound filled."""
-    traces: list[dict[str, Any]] = []
+    traces: list[Trace] = []
     for line, style in zip(lines, styles, strict=True):
         seen = finite(line.y)
         own = trace_of(line.x, seen, style) | hover_text(seen, _written(line, drawing))
@@ -239,15 +251,15 @@ def _at(line: Line, share: float) -> tuple[float, float] | None:
 
 def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[float, float]:
     """Return the ends of the y axis, in its own units."""
-    heights = np.concatenate([np.empty(0), *(each.y for each in lines)])
-    seen = heights[np.isfinite(heights)]
+    heights = [each.y for each in lines]
     if log:
-        seen = seen[seen > MIN_SHOWN]
+        return log_bounds(heights, MIN_SHOWN)
+    values = np.concatenate([np.empty(0), *heights])
+    seen = values[np.isfinite(values)]
     if not seen.size:
-        return (-2.0, 2.0) if log else (0.0, 1.0)
-    low, high = float(seen.min()), float(seen.max())
-    if log:
-        return math.log10(low) - 0.05, math.log10(high) + 0.08
+        return 0.0, 1.0
+    low = float(seen.min())
+    high = float(seen.max())
     if from_zero and low >= 0:
         room = 0.05 * high or 1.0
         return 0.0, high + room
@@ -255,7 +267,7 @@ def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[f
     return low - room, high + room
 
 
-def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
+def _words(drawn_map: Map, cells: Cells) -> list[Note]:
     """Place the word of each area with cells well within it, away from the other words."""
     taken: list[tuple[int, int]] = []
     words = []
@@ -275,7 +287,7 @@ def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
                 "showarrow": False,
                 "bgcolor": SHADE,
                 "borderpad": 2,
-                "font": {"color": INK, "size": size.text},
+                "font": {"color": WHITE, **FONT},
                 "xanchor": ("left", "center", "right")[min(2, 3 * column // cells.x.size)],
                 "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>",
             }

@@ -2,13 +2,23 @@
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, power_ticks
+from dpcore.figures.layout import (
+    Axis,
+    End,
+    Trace,
+    axis,
+    figure_of,
+    line,
+    log_axis,
+    power_ticks,
+    round_numbers,
+)
 from dpcore.figures.style import BASELINES, RUNS, Style, faded, look_at
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import percent, short
@@ -56,7 +66,6 @@ def perturbation_figure(
     kept: bool = True,
     picked: Collection[str] = (),
     epsilons: Sequence[float] = (),
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Draw a measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from
     worst to best.
@@ -91,15 +100,17 @@ def perturbation_figure(
         traces += _traces(spread, style, log, shaded=shaded, opacity=FAINT if faint else 1.0)
         ends.append(_end(style, float(means[-1]), log))
     bounds = _bounds(measured, levels, log)
-    title = PROVEN if kept else NOT_PROVEN
-    shape = layout(title, MEASURES[measure], height=HEIGHT, right=RIGHT, size=size)
-    ends = [each for each in ends if math.isfinite(each.y)]
-    shape = labelled(shape, ends, bounds, size, log=log)
-    shape["yaxis"]["range"] = list(bounds)
+    up = {"range": list(bounds)}
     if log:
-        shape["yaxis"] |= power_ticks(*bounds)
-    shape["xaxis"] |= _epsilon_axis(across)
-    return figure_of(traces, shape, size)
+        up |= power_ticks(*bounds)
+    return figure_of(
+        traces,
+        axis(PROVEN if kept else NOT_PROVEN, **_epsilon_axis(across)),
+        axis(MEASURES[measure], **up),
+        ends=[each for each in ends if math.isfinite(each.y)],
+        height=HEIGHT,
+        right=RIGHT,
+    )
 
 
 def perturbation_alt(
@@ -128,19 +139,13 @@ def perturbation_alt(
     )
 
 
-def _epsilon_axis(across: Sequence[float]) -> dict[str, Any]:
+def _epsilon_axis(across: Sequence[float]) -> Axis:
     """Return a logarithmic axis over these epsilons; powers of ten have no exponents."""
-    low, high = math.log10(across[0]), math.log10(across[-1])
-    powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
-    ticks = [10.0**power for power in powers]
+    low, high = across[0], across[-1]
+    ticks = round_numbers(low, high, [1])
     if len(ticks) < 2:
-        ticks = sorted({across[0], across[-1]})
-    return {
-        "type": "log",
-        "range": [math.log10(each) for each in _span(across)],
-        "tickvals": ticks,
-        "ticktext": [f"{each:g}" for each in ticks],
-    }
+        ticks = sorted({low, high})
+    return log_axis([math.log10(each) for each in _span(across)], ticks, "{:g}".format)
 
 
 def _span(across: Sequence[float]) -> list[float]:
@@ -152,7 +157,7 @@ def _span(across: Sequence[float]) -> list[float]:
 
 def _traces(
     spread: Spread, style: Style, log: bool, *, shaded: bool, opacity: float
-) -> list[dict[str, Any]]:
+) -> list[Trace]:
     """Return the mean, with a shade from the worst to the best seed or with bars."""
     means, low, high = _over_seeds(spread, log)
     texts = []

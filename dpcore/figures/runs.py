@@ -8,9 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.heatmap import COLORS, INK, cells_of, log_axis
-from dpcore.figures.layout import NORMAL, Size, figure_of, layout, line, points
-from dpcore.figures.style import BASELINES, GREY, PRIVATE, Style
+from dpcore.figures.heatmap import cells_of, log_cells
+from dpcore.figures.layout import (
+    FONT,
+    NORMAL,
+    Axis,
+    Note,
+    Trace,
+    axis,
+    figure_of,
+    line,
+    points,
+)
+from dpcore.figures.style import BASELINES, GREY, HEIGHTS, PRIVATE, WHITE, Style
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text
@@ -60,7 +70,7 @@ def front(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return found
 
 
-def front_figure(outcomes: Sequence[Outcome], accountant: str, *, size: Size = NORMAL) -> go.Figure:
+def front_figure(outcomes: Sequence[Outcome], accountant: str) -> go.Figure:
     """Test accuracy in percent over epsilon: a point for each run, with the front as a staircase.
 
     The best run without privacy is a line across. A front of few runs has its numbers beside its
@@ -68,43 +78,42 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, size: Size = N
     """
     best = front(outcomes)
     rest = [each for each in _private(outcomes) if each not in best][:MAX_POINTS]
-    others = _points(rest, OTHERS, OTHER_COLOR)
     staircase = _points(best, FRONT, FRONT_COLOR)
     staircase["mode"] = "lines+markers"
     staircase["line"] = {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen}
     if len(best) <= MAX_LABELLED:  # below the steps there is room
         staircase |= {
             "mode": "lines+markers+text",
-            "customdata": [_reached(each) for each in best],
+            "customdata": list(map(_reached, best)),
             "texttemplate": "%{customdata}",
             "textposition": "bottom right",
             "cliponaxis": False,
         }
-    traces = [others, staircase]
-    shape = layout(
-        f"epsilon, {accountant}",
-        "test accuracy, %",
-        height=420,
-        right=RIGHT,
-        size=size,
-        hovermode="closest",
-    )
+    traces = [_points(rest, OTHERS, OTHER_COLOR), staircase]
+    notes = []
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
     level = level_of(outcomes)
     if level:
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
         hover = "without privacy, %{y:.1f} %<extra></extra>"
         traces.append(line(span, [100 * level] * 2, LEVEL, hovertemplate=hover))
-        shape["annotations"] = [_level_label(level, size)]
-    shape["yaxis"]["range"] = _accuracy_range([100 * each.accuracy for each in outcomes])
+        notes.append(_level_label(level))
+    across = {"range": [0.0, 1.05 * max(ends, default=1.0)]}
     if ends and max(ends) > WIDE * min(ends):
-        shape["xaxis"] |= log_axis(np.geomspace(min(ends), max(ends), 12))
-    else:
-        shape["xaxis"]["range"] = [0.0, 1.05 * max(ends, default=1.0)]
-    return figure_of(traces, shape, size)
+        across = log_cells(np.geomspace(min(ends), max(ends), 12))
+    heights = [100 * each.accuracy for each in outcomes]
+    return figure_of(
+        traces,
+        axis(f"epsilon, {accountant}", **across),
+        axis("test accuracy, %", range=_accuracy_range(heights)),
+        notes=notes,
+        height=420,
+        right=RIGHT,
+        hovermode="closest",
+    )
 
 
-def _level_label(level: float, size: Size) -> dict[str, Any]:
+def _level_label(level: float) -> Note:
     """The words above the line of the best run without privacy."""
     return {
         "xref": "paper",
@@ -115,7 +124,7 @@ def _level_label(level: float, size: Size) -> dict[str, Any]:
         "yanchor": "bottom",
         "text": f"best without privacy {percent(level)}",
         "showarrow": False,
-        "font": {"size": size.text},
+        "font": FONT,
     }
 
 
@@ -156,9 +165,7 @@ def level_of(outcomes: Sequence[Outcome]) -> float | None:
     return max((each.accuracy for each in outcomes if each.epsilon is None), default=None)
 
 
-def classes_compared_figure(
-    classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL
-) -> go.Figure:
+def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track]) -> go.Figure:
     """Test accuracy of each class in percent: a mark for each run in the colour of its line."""
     traces = []
     for place, (run, style) in enumerate(zip(runs, track_styles(runs), strict=True)):
@@ -167,18 +174,14 @@ def classes_compared_figure(
         heights = [100 * each for each in run.y]
         hover = "%{x}: %{y:.1f} %"
         traces.append(points(list(classes), heights, marker, name=run.label, hovertemplate=hover))
-    shape = layout("class", "test accuracy, %", height=300, size=size)
-    shape["xaxis"]["type"] = "category"
-    shape["yaxis"]["range"] = [0, 104]
-    return figure_of(traces, shape, size)
+    y = axis("test accuracy, %", range=[0, 104])
+    return figure_of(traces, axis("class", type="category"), y, height=300)
 
 
 MAX_WRITTEN = 20  # classes whose counts have room in their cells
 
 
-def confusion_figure(
-    classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL
-) -> go.Figure:
+def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> go.Figure:
     """Test examples by class (rows) and answer (columns); colours are shares of a row.
 
     >>> confusion_figure(["cat", "dog"], [[3, 1], [0, 4]]).data[0].z.tolist()
@@ -186,16 +189,13 @@ def confusion_figure(
     """
     table = np.asarray(counts, dtype=float)  # (K, K)
     shares = table / np.maximum(table.sum(1, keepdims=True), 1)
-    colors = [(share**2, color) for share, color in COLORS]  # mistakes are rare
+    colors = [(share**2, color) for share, color in HEIGHTS]  # mistakes are rare
     cells = cells_of(list(classes), list(classes), shares, (0, 1), colors)
-    cells["text"] = _in_cells(table, lambda count: f"{int(count):,}")
+    cells["text"] = _in_cells(table, "{:,.0f}".format)
+    cells["texttemplate"] = "%{text}" if len(classes) <= MAX_WRITTEN else ""
     cells["hovertemplate"] = "%{y} answered %{x}: %{text} (%{z:.1%})<extra></extra>"
-    if len(classes) > MAX_WRITTEN:
-        cells["texttemplate"] = ""
     height = max(260, 80 + 32 * min(len(classes), MAX_WRITTEN))
-    shape = layout("taken for", "is", height=height, size=size)
-    shape["yaxis"]["autorange"] = "reversed"
-    return _written_map(cells, shape, size)
+    return _written_map(cells, "taken for", "is", height, autorange="reversed")
 
 
 def _in_cells(table: Iterable[Iterable[Any]], of: Callable[[Any], Any]) -> list[list[Any]]:
@@ -203,13 +203,18 @@ def _in_cells(table: Iterable[Iterable[Any]], of: Callable[[Any], Any]) -> list[
     return [list(map(of, row)) for row in table]
 
 
-def _written_map(cells: dict[str, Any], shape: dict[str, Any], size: Size) -> go.Figure:
+def _written_map(cells: Trace, x: str, y: str, height: int, **up: Any) -> go.Figure:
     """A map over categories with its texts in the cells."""
-    for axis in (shape["xaxis"], shape["yaxis"]):
-        axis |= {"type": "category", "showgrid": False}
-    shape["margin"]["l"] = size.scaled(96)
-    look = {"texttemplate": "%{text}", "textfont": {"color": INK, "size": size.text}}
-    return figure_of([look | cells], shape | {"hovermode": "closest"}, size)
+    look = {"texttemplate": "%{text}", "textfont": {"color": WHITE, **FONT}}
+    plain = {"type": "category", "showgrid": False}
+    return figure_of(
+        [look | cells],
+        axis(x, **plain),
+        axis(y, **plain, **up),
+        height=height,
+        left=96,
+        hovermode="closest",
+    )
 
 
 def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
@@ -236,7 +241,7 @@ def _private(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return [each for each in outcomes if each.epsilon is not None and math.isfinite(each.epsilon)]
 
 
-def _points(outcomes: Sequence[Outcome], name: str, color: str) -> dict[str, Any]:
+def _points(outcomes: Sequence[Outcome], name: str, color: str) -> Trace:
     below = []
     texts = []
     for each in outcomes:
@@ -285,7 +290,7 @@ class Cell(NamedTuple):
     accuracies: Sequence[float]
 
 
-def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NORMAL) -> go.Figure:
+def sweep_map(cells: Sequence[Cell], labels: tuple[str, str]) -> go.Figure:
     """Mean test accuracy over two settings, with mean and spread in each cell.
 
     A cell without a finished run is empty.
@@ -304,8 +309,7 @@ def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NO
     shown["text"] = _in_cells(table, spread_text)
     shown["hovertemplate"] = "%{x}, %{y}: %{text}<extra></extra>"
     x_label, y_label = map(written_name, labels)
-    shape = layout(x_label, y_label, height=max(260, 100 + 44 * len(up)), size=size)
-    return _written_map(shown, shape, size)
+    return _written_map(shown, x_label, y_label, max(260, 100 + 44 * len(up)))
 
 
 def _mean(accuracies: Sequence[float]) -> float:
@@ -313,7 +317,7 @@ def _mean(accuracies: Sequence[float]) -> float:
     return 100 * summary(accuracies).mean if accuracies else math.nan
 
 
-def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
+def sweep_line(cells: Sequence[Cell], label: str) -> go.Figure:
     """Test accuracy in percent over one setting: means with their spreads as bars, and runs.
 
     Without spreads the axis starts at 0, so that chance does not look large.
@@ -347,17 +351,19 @@ def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.
     faint = {"size": 5, "color": FRONT_COLOR, "opacity": 0.5}
     hover = "%{x}: %{y:.2f} %<extra></extra>"
     single = points(run_x, run_heights, faint, name="each run", hovertemplate=hover)
-    title = written_name(label)
-    shape = layout(title, "test accuracy, %", height=340, size=size, hovermode="closest")
-    shape["xaxis"] |= _setting_axis(x)
+    range_ = _accuracy_range([*run_heights, *reach])
     if any(len(each.accuracies) == 1 for each in done):  # a run alone has no bar
-        shape["yaxis"]["range"] = [0.0, 102.0]
-    else:
-        shape["yaxis"]["range"] = _accuracy_range([*run_heights, *reach])
-    return figure_of([single, mean], shape, size)
+        range_ = [0.0, 102.0]
+    return figure_of(
+        [single, mean],
+        axis(written_name(label), **_setting_axis(x)),
+        axis("test accuracy, %", range=range_),
+        height=340,
+        hovermode="closest",
+    )
 
 
-def _setting_axis(x: Sequence[Any]) -> dict[str, Any]:
+def _setting_axis(x: Sequence[Any]) -> Axis:
     """The type of the axis of a setting: categories, or logarithmic for a wide range."""
     numbers = [each for each in x if not isinstance(each, str)]
     if len(numbers) < len(x):
