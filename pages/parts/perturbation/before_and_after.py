@@ -18,10 +18,16 @@ from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbat
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.perturbation.conditions import TEXTS
-from pages.parts.results.tables import framed, image, table
+from pages.parts.results.tables import image, table
 
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
 INPUT = LocalInputPerturbation()
+USES = (  # of the noisy row, from above
+    "with noise",
+    "clipped to its range",
+    "nearest public row",
+    "chance of a flipped label",
+)
 
 
 class Public(NamedTuple):
@@ -80,23 +86,16 @@ def _classes_of(signs: FloatArray, pair: tuple[str, str]) -> tuple[str, ...]:
 
 def pictures(request: Request, task: Task, public: Public) -> str:
     """Return an HTML table: a column for each epsilon, rows for the noisy row and its uses."""
-    epsilons = sorted(request.epsilons, reverse=True)
-    names = (
-        "with noise",
-        "clipped to its range",
-        "nearest public row",
-        "chance of a flipped label",
-    )
-    columns = [_pictures_at(epsilon, task, public) for epsilon in epsilons]
+    heads = ["", "before"]
+    columns = []
+    for epsilon in sorted(request.epsilons, reverse=True):
+        heads.append(f"ε = {epsilon:g}")
+        columns.append(_pictures_at(epsilon, task, public))
     before = _image(public.features[0], f"The row before: {public.classes[0]}", public.classes[0])
     rows = []
-    for place, name in enumerate(names):
-        spanning = "" if place else f"<td rowspan={len(names)}>{before}</td>"
-        cells = "".join(f"<td>{column[place]}</td>" for column in columns)
-        rows.append(f"<tr><th scope=row>{name}</th>{spanning}{cells}</tr>")
-    heads = "".join(f"<th scope=col>ε = {epsilon:g}</th>" for epsilon in epsilons)
-    head = f"<td></td><th scope=col>before</th>{heads}"
-    return framed("A row before and after", "pictures", head, rows)
+    for place, name in enumerate(USES):
+        rows.append([name, "" if place else before, *(column[place] for column in columns)])
+    return table("A row before and after", "pictures", heads, rows)
 
 
 def _pictures_at(epsilon: float, task: Task, public: Public) -> tuple[str, str, str, str]:
