@@ -26,6 +26,11 @@ class Look(NamedTuple):
     glyph: str
 
 
+def _look(color: str, dash: str, glyph: str) -> Look:
+    """A look with a colour or the name of one."""
+    return Look(COLOURS.get(color, color), dash, glyph)
+
+
 def faded(color: str, opacity: float) -> str:
     """A colour as a filling.
 
@@ -49,13 +54,13 @@ BLACK = COLOURS["black"]
 THEMES = ROLES["themes"]  # name: colour on light and on dark paper
 AREAS = ROLES["maps"]["areas"]
 HEIGHTS = ROLES["maps"]["heights"]
-CERTIFIED_LOOK = Look(*ROLES["looks"]["certified"])
-PINNED_LOOK = Look(*ROLES["looks"]["pinned"])
-ATTACK_LOOK = Look(*ROLES["looks"]["attack"])
-SAMPLED_LOOK = Look(*ROLES["looks"]["sampled"])
-LOOKS = [Look(*row) for row in ROLES["lines"]["accountants"]]
-RUNS = [Look(*row) for row in ROLES["lines"]["runs"]]
-BASELINES = [Look(*row) for row in ROLES["lines"]["baselines"]]
+CERTIFIED_LOOK = _look(*ROLES["looks"]["certified"])
+PINNED_LOOK = _look(*ROLES["looks"]["pinned"])
+ATTACK_LOOK = _look(*ROLES["looks"]["attack"])
+SAMPLED_LOOK = _look(*ROLES["looks"]["sampled"])
+LOOKS = [_look(*row) for row in ROLES["lines"]["accountants"]]
+RUNS = [_look(*row) for row in ROLES["lines"]["runs"]]
+BASELINES = [_look(*row) for row in ROLES["lines"]["baselines"]]
 BAND = faded(GREY, 0.35)
 BELOW_BAND = {  # the hatching of numbers that claim too much privacy
     "shape": "/",

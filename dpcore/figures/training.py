@@ -233,14 +233,13 @@ def norms_figure(
 
 def schedule_figure(mechanism: Mechanism) -> go.Figure:
     """The noise multiplier over the epochs, with a step for each release."""
-    epochs = [0.0]
-    for release in mechanism.releases:
-        epochs.append(epochs[-1] + release.count * release.q)
+    counts = np.array([release.count * release.q for release in mechanism.releases])
+    starts = np.cumsum(counts) - counts
     sigmas = [release.sigma for release in mechanism.releases]
     trace = {
         "type": "scatter",
         "mode": "lines",
-        "x": epochs,
+        "x": [*starts, float(counts.sum())],
         "y": [*sigmas, sigmas[-1]],
         "line": {"shape": "hv", "color": PRIVATE, "width": 2},
         "hovertemplate": "sigma %{y:.4g}<extra></extra>",

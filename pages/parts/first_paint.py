@@ -29,6 +29,7 @@ from pages.parts.controls.fields import Fields
 from pages.parts.lab import epochs_of
 from pages.parts.results import cache as curves_of
 from pages.parts.serving import files
+from pages.parts.shell.colours import css_colours
 from pages.parts.shell.streamlit_internals import page_of_scripts
 from pages.parts.train.form import form_of
 
@@ -49,7 +50,8 @@ def page_around() -> tuple[str, str]:
     head, end, rest = page_of_scripts().partition("</head>")
     body, close, last = rest.rpartition("</body>")
     before, _, after = FRAGMENT.read_text(encoding="utf-8").partition(PLACE)
-    return f"{head}{''.join(links)}{end}{body}{before}", f"{after}{close}{last}"
+    colours = f"<style>{css_colours()}</style>"
+    return f"{head}{''.join(links)}{end}{body}{colours}{before}", f"{after}{close}{last}"
 
 
 def first_curves(texts: Mapping[str, str]) -> str:
