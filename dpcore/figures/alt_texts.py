@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from dpcore.figures.epsilon import Curves
 from dpcore.figures.heatmap import Mark, contour
 from dpcore.figures.sampled import Sampled, SampledBand
 from dpcore.figures.style import style_of
@@ -39,7 +40,7 @@ DELTA = 1e-5  # the point of a profile that is read, or the nearest one
 GOES_ON = "goes on"  # in place of a number that would soon be out of date
 
 
-def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
+def curves_alt(curves: Curves, epochs: FloatArray) -> str:
     """The end of each curve and of the band.
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
@@ -53,7 +54,7 @@ def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
     return f"Line chart of epsilon against epoch. After {epochs_of(float(epochs[-1]))}: {ends}."
 
 
-def profile_alt(profiles: Mapping[str, Curve], otherwise: Sampled | None = None) -> str:
+def profile_alt(profiles: Curves, otherwise: Sampled | None = None) -> str:
     """The epsilon of each curve at one delta."""
     if not profiles:
         return "Empty line chart of delta against epsilon."

@@ -38,6 +38,7 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.report.verdict import verdict
 
+Curves = Mapping[str, Curve]  # by accountants
 GHOST_NAME = "Pinned"
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
@@ -153,7 +154,7 @@ def epsilon_figure(
 
 
 def curves_figure(
-    curves: Mapping[str, Curve],
+    curves: Curves,
     epochs: FloatArray,
     *,
     log: bool = False,
@@ -203,7 +204,7 @@ class Panel(NamedTuple):
 
 
 def curves_panel(
-    curves: Mapping[str, Curve],
+    curves: Curves,
     epochs: FloatArray,
     *,
     log: bool = False,
@@ -231,23 +232,19 @@ def curves_panel(
     return panel._replace(ends=[*_ends(curves, panel.top), *ghost_ends])
 
 
-def _certified_first(curves: Mapping[str, Curve]) -> list[str]:
+def _certified_first(curves: Curves) -> list[str]:
     """The names in the order of drawing: the certified band lies underneath."""
     return sorted(curves, key=lambda name: name != CERTIFIED)
 
 
-def profile_parts(
-    profiles: Mapping[str, Curve], *, log: bool, ghost: Ghost | None
-) -> tuple[list[Trace], Axis]:
-    """The traces of `profile_figure` for Poisson batches, and its x axis."""
+def profile_traces(profiles: Curves, ghost: Ghost | None) -> list[Trace]:
+    """The traces of `profile_figure` for Poisson batches."""
     traces = []
     if ghost:
         traces.append(curve_line(ghost.curve, ghost.epochs, ghost_style(ghost.label)))
     for name in _certified_first(profiles):
         traces += _traces(name, profiles[name])
-    if log:
-        return traces, axis("epsilon", type="log")
-    return traces, axis("epsilon", range=[0, 1.05 * _top(profiles)])
+    return traces
 
 
 def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[Trace]:
@@ -321,7 +318,7 @@ def lie(panel: Panel, band: Curve | None, epochs: FloatArray, side: str = "left"
     ]
 
 
-def _ends(curves: Mapping[str, Curve], top: float) -> list[End]:
+def _ends(curves: Curves, top: float) -> list[End]:
     """The labels of all curves, with the marks of their verdicts if a band can judge them."""
     band = curves.get(CERTIFIED)
     ends: list[End] = []
@@ -335,10 +332,10 @@ def _ends(curves: Mapping[str, Curve], top: float) -> list[End]:
     return ends
 
 
-def _bounds(curves: Mapping[str, Curve], beside: Sequence[Curve], log: bool) -> tuple[float, float]:
+def _bounds(curves: Curves, beside: Sequence[Curve], log: bool) -> tuple[float, float]:
     """The ends of the y axis, in its own units."""
     if not log:
-        return 0.0, 1.05 * _top(curves, beside)
+        return 0.0, 1.05 * highest(curves, beside)
     heights = [curve.epsilon for curve in (*curves.values(), *beside)]
     return log_bounds(heights, FLOOR)
 
@@ -348,13 +345,12 @@ def greatest(curve: Curve) -> float:
     return float(np.max(curve.epsilon, where=np.isfinite(curve.epsilon), initial=0.0))
 
 
-def _top(curves: Mapping[str, Curve], beside: Sequence[Curve] = ()) -> float:
+def highest(curves: Curves, beside: Sequence[Curve] = ()) -> float:
     """The largest epsilon of a linear axis.
 
     Curves far above the certified one (or the lowest) may leave it.
     """
-    highest = map(greatest, (*curves.values(), *beside))
-    seen = [value for value in highest if value > 0]
+    seen = [value for value in map(greatest, (*curves.values(), *beside)) if value > 0]
     if not seen:
         return 1.0 / 1.05
     certified = greatest(curves[CERTIFIED]) if CERTIFIED in curves else 0.0

@@ -1,6 +1,6 @@
 """The lab's chart: epsilon by each accountant above the accuracy of runs, over one x axis."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import (
     RIGHT,
+    Curves,
     Ghost,
     Panel,
     curve_line,
@@ -30,7 +31,7 @@ from dpcore.figures.layout import (
 )
 from dpcore.figures.sampled import Sampled, with_sampled
 from dpcore.figures.style import GREY, Style
-from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.statement import SAME
 
@@ -82,7 +83,7 @@ class LabRun(NamedTuple):
 
 
 def lab_figure(
-    curves: Mapping[str, Curve],
+    curves: Curves,
     epochs: FloatArray,
     runs: Sequence[LabRun] = (),
     *,
@@ -143,7 +144,7 @@ def lab_figure(
     )
 
 
-def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
+def over_epsilon(curves: Curves, across: str) -> bool:
     """True if the x axis is the certified epsilon, which must be finite."""
     if across == "epoch" or CERTIFIED not in curves:
         return False
@@ -162,7 +163,7 @@ def _end_of_axis(x: FloatArray, runs: Sequence[LabRun], by_epsilon: bool) -> flo
 
 
 def _epsilon_panel(
-    curves: Mapping[str, Curve],
+    curves: Curves,
     x: FloatArray,
     ghost: Ghost | None,
     ghosts: Sequence[LabRun],
@@ -272,9 +273,7 @@ def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> Trace:
     )
 
 
-def _reached(
-    run: LabRun, epoch: float, x: float, curves: Mapping[str, Curve], epochs: FloatArray
-) -> Trace:
+def _reached(run: LabRun, epoch: float, x: float, curves: Curves, epochs: FloatArray) -> Trace:
     """The points at x, on the curves of a run, that it has reached at an epoch."""
     followed = list(curves.values())
     if run.ghost and run.ghost.epochs is not None:

@@ -1,6 +1,5 @@
 """Batches that are not Poisson on the charts: a band, hatched between two distant bounds."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +7,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import (
     DELTAS,
+    Curves,
     Ghost,
     Panel,
     at_least,
@@ -15,7 +15,8 @@ from dpcore.figures.epsilon import (
     bounds_traces,
     curve_line,
     greatest,
-    profile_parts,
+    highest,
+    profile_traces,
 )
 from dpcore.figures.layout import FONT, End, Trace, axis, figure_of, power_ticks
 from dpcore.figures.style import BLACK, SAMPLED_LOOK, Style, faded
@@ -78,7 +79,7 @@ class SampledBand(NamedTuple):
 def with_sampled(panel: Panel, shown: Sampled) -> Panel:
     """A plot of epsilon for Poisson batches, which become faint, with another sampler in front."""
     low, high = panel.bounds
-    most = highest(shown)
+    most = highest_of(shown)
     top = np.log10(max(most, TINY)) + 0.08 if panel.log else 1.05 * most
     poisson = [each._replace(name="Poisson") for each in panel.ends]
     return panel._replace(
@@ -90,7 +91,7 @@ def with_sampled(panel: Panel, shown: Sampled) -> Panel:
 
 
 def profile_figure(
-    profiles: Mapping[str, Curve],
+    profiles: Curves,
     shown: Sampled | None = None,
     *,
     log: bool = False,
@@ -102,15 +103,16 @@ def profile_figure(
 
     Another sampler, if one is `shown`, stands in front of these curves for Poisson batches.
     """
-    traces, across = profile_parts(profiles, log=log, ghost=ghost)
+    traces = profile_traces(profiles, ghost)
+    most = highest(profiles)
     if shown:
         above = f"{shown.sampler.title}, {shown.sampler.adjacency}, at most"
         traces = [*_bounds(shown, above, None), *map(faint, traces)]
-        if not log:
-            across["range"][1] = max(across["range"][1], 1.05 * highest(shown))
+        most = max(most, highest_of(shown))
+    across = {"type": "log"} if log else {"range": [0, 1.05 * most]}
     return figure_of(
         traces,
-        across,
+        axis("epsilon", **across),
         axis("delta", **power_ticks(*np.log10(DELTAS[[0, -1]]))),
         height=height,
         hovermode="y unified",
@@ -161,7 +163,7 @@ def sampled_ends(shown: Sampled) -> list[End]:
     return ends
 
 
-def highest(shown: Sampled) -> float:
+def highest_of(shown: Sampled) -> float:
     """The largest finite epsilon of all curves."""
     most = greatest(shown.curve)
     for each in shown.others:

@@ -25,6 +25,8 @@ BLIND = Style(GREY, "dot", "···", "Blind guessing")
 FEW = 8  # corners: the chart shows each corner of a curve that has no more
 FILLED: Trace = {"fillcolor": BAND}
 DECIMALS = 4  # of an error, in the hover
+Towards = Callable[[Any], int]  # math.floor or math.ceil
+SAFE: dict[bool, Towards] = {False: math.floor, True: math.ceil}  # of errors, and of powers
 HOVER = {False: f"%{{y:.{DECIMALS}f}}", True: "%{y:.3g}"}
 
 
@@ -81,7 +83,7 @@ def tradeoff_figure(
         traces = [*map(faint, traces), *in_front]
         poisson = [each._replace(label=f"{each.label}, Poisson") for each in styles]
         styles = [otherwise.style, *poisson]
-    return _figure([_blind(log), *traces], [*styles, BLIND], log, height)
+    return _figure([_blind(log), *traces], styles, log, height)
 
 
 def growth_figure(
@@ -100,11 +102,11 @@ def growth_figure(
     """
     traces = [_blind(log)]
     styles = []
-    certified = {steps: band for steps, band in bands.items() if not band.empty}
-    for place, (steps, band) in enumerate(certified.items()):
-        style = Style(*look_at(RUNS, place), f"Certified, T = {steps:,}")
-        traces += _band(band, style, log)
-        styles.append(style)
+    for steps, band in bands.items():
+        if not band.empty:
+            style = Style(*look_at(RUNS, len(styles)), f"Certified, T = {steps:,}")
+            traces += _band(band, style, log)
+            styles.append(style)
     limit = gaussian_line(mu)
     solid = limit.style._replace(dash="solid", glyph="━━")
     traces.append(_curve(limit.f, solid, log, width=3.5))
@@ -112,7 +114,7 @@ def growth_figure(
     for each in beside:
         traces.append(_line(each, log))
         styles.append(each.style)
-    return _figure(traces, [*styles, BLIND], log, height)
+    return _figure(traces, styles, log, height)
 
 
 def _rates(f: Tradeoff, log: bool) -> FloatArray:
@@ -127,41 +129,34 @@ def _rates(f: Tradeoff, log: bool) -> FloatArray:
     return np.union1d(rates, corners[corners >= rates[0]])
 
 
-def _curve(f: Tradeoff, style: Style, log: bool, **more: Any) -> Trace:
+def _curve(
+    f: Tradeoff, style: Style, log: bool, towards: Towards | None = None, **more: Any
+) -> Trace:
+    """A curve; the hover of a bound is rounded `towards` the safe side, others to the nearest."""
     x = _rates(f, log)
     y = f.power(x) if log else f.beta(x)
-    return line(x, y, style, hovertemplate=HOVER[log], **more)
+    hover = {"hovertemplate": HOVER[log]}
+    if towards and log:
+        hover = hover_text(y, lambda height: outward(height, towards))
+    elif towards:
+        hover = hover_text(y, lambda height: placed(height, towards, DECIMALS))
+    return line(x, y, style, **more) | hover
 
 
 def _line(each: Line, log: bool, **more: Any) -> Trace:
-    """A curve; the hover of a bound is rounded to the safe side, any other to the nearest."""
-    if not each.kind.is_bound:
-        return _curve(each.f, each.style, log, **more)
-    towards = math.ceil if log else math.floor
-    return _edge(each.f, each.style, towards, log, **more)
+    towards = SAFE[log] if each.kind.is_bound else None
+    return _curve(each.f, each.style, log, towards, **more)
 
 
 def _band(band: Band, style: Style, log: bool, filling: Trace = FILLED) -> list[Trace]:
-    low, high = band.lower, band.upper
+    low = band.lower
+    high = band.upper
     if log:  # the power is 1 less the error
         low, high = high, low
     below = style._replace(label=f"{style.label}, at least")
     above = style._replace(label=f"{style.label}, at most")
-    least = _edge(low, below, math.floor, log)
-    most = _edge(high, above, math.ceil, log)
-    return [least, most | {"fill": "tonexty", **filling}]
-
-
-def _edge(
-    f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool, **more: Any
-) -> Trace:
-    """A curve whose hover is rounded down or up."""
-
-    def rounded(y: float) -> str:
-        return outward(y, towards) if log else placed(y, towards, DECIMALS)
-
-    curve = _curve(f, style, log, **more)
-    return curve | hover_text(curve["y"], rounded)
+    most = _curve(high, above, log, math.ceil, fill="tonexty")
+    return [_curve(low, below, log, math.floor), most | filling]
 
 
 def _region(each: Line, log: bool) -> list[Trace]:
@@ -177,13 +172,14 @@ def _blind(log: bool) -> Trace:
     return line(x, y, BLIND, width=1.2, hovertemplate=HOVER[log])
 
 
-def _figure(traces: list[Trace], styles: Sequence[Style], log: bool, height: int) -> go.Figure:
+def _figure(traces: list[Trace], styles: list[Style], log: bool, height: int) -> go.Figure:
     """The figure with the names in the corner beyond blind guessing, where no curve can lie."""
-    titles = ("type I error", "type II error")
-    ends: Trace = {"range": [0, 1.02]}
-    if log:
-        titles = ("false-positive rate", "true-positive rate")
-        ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4)
-        ends = ticks | {"range": [LOWEST, 0.05]}
-    x, y = (axis(title, **ends) for title in titles)
-    return figure_of(traces, x, y, notes=key(styles, top=not log), height=height)
+    notes = key([*styles, BLIND], top=not log)
+    if not log:
+        x = axis("type I error", range=[0, 1.02])
+        y = axis("type II error", range=[0, 1.02])
+        return figure_of(traces, x, y, notes=notes, height=height)
+    ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4) | {"range": [LOWEST, 0.05]}
+    x = axis("false-positive rate", **ticks)
+    y = axis("true-positive rate", **ticks)
+    return figure_of(traces, x, y, notes=notes, height=height)
