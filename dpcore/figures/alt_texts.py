@@ -7,6 +7,7 @@ import numpy as np
 
 from dpcore.figures.epsilon import Curves
 from dpcore.figures.heatmap import Mark, contour
+from dpcore.figures.layout import Numbers
 from dpcore.figures.sampled import Sampled, SampledBand
 from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import Line, gaussian_line
@@ -175,7 +176,7 @@ def track_alt(
     return f"Line chart of the {what} against epoch. {_by_run(tracks, courses, going_on)}."
 
 
-def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bool = False) -> str:
+def classes_alt(names: Sequence[str], accuracy: Numbers, *, going_on: bool = False) -> str:
     """The accuracy of each class, once the run has ended.
 
     >>> classes_alt(["cat", "dog"], [0.5, 0.25])
@@ -189,7 +190,7 @@ def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bo
 
 
 def norms_alt(
-    epochs: Sequence[float], norms: Sequence[Sequence[float]], clip_norm: float, *, going_on: bool
+    epochs: Numbers, norms: Sequence[Numbers], clip_norm: float, *, going_on: bool
 ) -> str:
     """C, and the median and the highest quantile of the last report.
 

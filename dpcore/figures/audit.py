@@ -11,6 +11,7 @@ from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.audit.events import Traced, Watched
 from dpcore.figures.layout import (
     End,
+    Numbers,
     Trace,
     axis,
     figure_of,
@@ -124,7 +125,7 @@ def roc_figure(seen: Traced, band: Band | None) -> go.Figure:
     x = x[shown]
     least = float(x.min())
 
-    def heights(values: Sequence[float]) -> FloatArray:
+    def heights(values: Numbers) -> FloatArray:
         return np.maximum(np.asarray(values, dtype=float)[shown], least / 10)
 
     dotted = SEEN._replace(dash="dot")
@@ -176,8 +177,8 @@ def roc_alt(seen: Traced, band: Band | None, rate: float = 0.01) -> str:
 
 
 def scores_figure(
-    inside: Sequence[float],
-    outside: Sequence[float],
+    inside: Numbers,
+    outside: Numbers,
     laws: ScoreLaws | None,
 ) -> go.Figure:
     """Draw the scores of canaries in and out as densities, with their theoretical laws.
@@ -203,7 +204,7 @@ def scores_figure(
     )
 
 
-def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> str:
+def scores_alt(inside: Numbers, outside: Numbers, laws: ScoreLaws | None) -> str:
     """Say the means of both, seen and in theory.
 
     >>> scores_alt([1.0, 3.0], [0.0], None).split(": ")[1]
@@ -217,14 +218,14 @@ def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaw
     return f"Histograms of the scores of canaries: {first}; {second}."
 
 
-def _average(scores: Sequence[float]) -> str:
+def _average(scores: Numbers) -> str:
     return f"{float(np.mean(scores)) if scores else 0.0:.2f}"
 
 
 def canaries_figure(
     canaries: Sequence[int],
-    most: Sequence[float],
-    expected: Sequence[float],
+    most: Numbers,
+    expected: Numbers,
     reached: Sequence[Reached],
     certified: Stretch,
 ) -> go.Figure:
@@ -276,7 +277,7 @@ def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canar
     return f"{first} At {canaries:,}: {'; '.join(parts)}."
 
 
-def _edges(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> FloatArray:
+def _edges(inside: Numbers, outside: Numbers, laws: ScoreLaws | None) -> FloatArray:
     """Return edges of bins that cover all scores and most of the laws."""
     ends = [*inside, *outside]
     if laws is not None:
@@ -290,7 +291,7 @@ def _edges(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | 
     return np.linspace(low, high, BINS + 1)
 
 
-def _bars(scores: Sequence[float], edges: FloatArray, style: Style) -> Trace:
+def _bars(scores: Numbers, edges: FloatArray, style: Style) -> Trace:
     heights, _ = np.histogram(np.asarray(scores, dtype=float), edges, density=len(scores) > 0)
     edge = {"color": style.color, "width": 1}
     return {

@@ -13,8 +13,9 @@ import plotly.graph_objects as go
 
 from dpcore import check
 from dpcore.figures.layout import (
-    NORMAL,
+    SCALES,
     Axis,
+    Bounds,
     End,
     Trace,
     axis,
@@ -96,7 +97,7 @@ def end_of(
 
 def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:
     """The numbers of steps on a chart of the first `steps` (all): evenly spaced, and the first."""
-    last = mechanism.steps if steps is None else steps
+    last = steps or mechanism.steps
     return np.union1d([1], horizons(last, POINTS - 1)).astype(np.int64)
 
 
@@ -170,14 +171,16 @@ def curves_figure(
         ends=panel.ends,
         height=height,
         right=RIGHT,
-        shapes=[] if now is None else [through(now)],
+        shapes=through(now),
     )
 
 
-def through(x: float) -> dict[str, Any]:
-    """A vertical line through all plots, which marks the present."""
+def through(x: float | None) -> list[dict[str, Any]]:
+    """A vertical line through all plots, which marks the present, if there is one."""
+    if x is None:
+        return []
     pen = {"color": GREY, "width": 1.5}
-    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": pen}
+    return [{"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": pen}]
 
 
 class Panel(NamedTuple):
@@ -186,7 +189,7 @@ class Panel(NamedTuple):
     behind: list[Trace]
     curves: list[Trace]  # on which a mark may walk
     ends: list[End]
-    bounds: tuple[float, float]  # in the (log) units of the axis
+    bounds: Bounds  # in the (log) units of the axis
     log: bool = False
 
     @property
@@ -195,7 +198,7 @@ class Panel(NamedTuple):
 
     @property
     def axis(self) -> Axis:
-        return axis("epsilon", range=list(self.bounds), type="log" if self.log else "linear")
+        return axis("epsilon", range=list(self.bounds), type=SCALES[self.log])
 
     @property
     def top(self) -> float:
@@ -256,11 +259,13 @@ def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[T
             style = style._replace(label="Proven upper bound")
         return bounds_traces(curve, epochs, (below, style), {"fillcolor": BAND})
     seen = finite(curve.epsilon)
-    hover = {"hovertemplate": "%{x:.3g}" if epochs is None else "%{y:.3g}"}
+    if epochs is None:
+        trace = line(seen, curve.delta, style, hovertemplate="%{x:.3g}")
+    else:
+        trace = line(epochs, seen, style, width=THIN, hovertemplate="%{y:.3g}")
     if curve.kind.is_bound:
-        hover = hover_text(seen, at_most)
-    width = NORMAL.pen if epochs is None else THIN
-    return [_drawn(curve, seen, epochs, style, width=width) | hover]
+        trace |= hover_text(seen, at_most)
+    return [trace]
 
 
 def bounds_traces(
@@ -304,12 +309,14 @@ def lie(panel: Panel, band: Curve | None, epochs: FloatArray, side: str = "left"
     if end - low < ROOM * (high - low):
         return []
     height = low + 0.01 * (high - low)
+    if panel.log:
+        height = 10**height
     return [
         {
             "type": "scatter",
             "mode": "text",
             "x": [float(epochs[-1])],
-            "y": [10**height if panel.log else height],
+            "y": [height],
             "text": [LIE],
             "textposition": f"top {side}",
             "hoverinfo": "skip",
@@ -332,7 +339,7 @@ def _ends(curves: Curves, top: float) -> list[End]:
     return ends
 
 
-def _bounds(curves: Curves, beside: Sequence[Curve], log: bool) -> tuple[float, float]:
+def _bounds(curves: Curves, beside: Sequence[Curve], log: bool) -> Bounds:
     """The ends of the y axis, in its own units."""
     if not log:
         return 0.0, 1.05 * highest(curves, beside)

@@ -19,14 +19,15 @@ from dpcore.figures.epsilon import (
 )
 from dpcore.figures.layout import (
     FONT,
-    NORMAL,
     Axis,
     End,
     Note,
+    Numbers,
     Trace,
     axis,
     figure_of,
-    line,
+    marked_line,
+    percents,
     points,
 )
 from dpcore.figures.sampled import Sampled, with_sampled
@@ -64,9 +65,9 @@ class LabRun(NamedTuple):
 
     style: Style  # its label is the run's
     place: int  # in the order of the runs shown
-    epochs: Sequence[float]
-    accuracy: Sequence[float]
-    spent: Sequence[float] = ()
+    epochs: Numbers
+    accuracy: Numbers
+    spent: Numbers = ()
     level: bool = False  # it spends no epsilon, and so has no place on that axis
     now: float | None = None  # its present epoch, while it runs
     end: float = 0.0  # its last epoch
@@ -113,33 +114,38 @@ def lab_figure(
     end = _end_of_axis(x, runs, by_epsilon)
     upper = _epsilon_panel(curves, x, ghost, ghosts, log)
     band = curves.get(CERTIFIED)
+    last = x
     if otherwise:
         upper = with_sampled(upper, otherwise)
-        band = otherwise.curve if otherwise.sampler.adjacency in SAME else None
+        last = otherwise.epochs
+        band = otherwise.curve
+        if otherwise.sampler.adjacency not in SAME:
+            band = None
+    words = lie(upper, band, last)
     # The words begin at the left edge, which would cut off what ends with them.
     if x[-1] < ENOUGH * end:
         words = lie(upper, band, np.zeros(1), "right")
-    else:
-        words = lie(upper, band, otherwise.epochs if otherwise else x)
     certified, ghost_ends = _ghosts(ghosts, upper.top)
     lower = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]
-    shapes = []
+    now = None
     for run in runs:
         if run.now is not None:
             now = float(np.interp(run.now, epochs, x))
-            shapes.append(through(now))
             lower.append(_reached(run, run.now, now, curves, epochs))
             break
+    notes = []
+    if not runs:
+        notes.append(_invitation(without))
     return figure_of(
         [*upper.traces, *words, *certified, *lower],
         _shared_axis(title, end),
         upper.axis | {"domain": [1 - SHARE, 1]},
         yaxis2=_accuracy_axis(height),
         ends=[*upper.ends, *ghost_ends, *_accuracies(runs)],
-        notes=[] if runs else [_invitation(without)],
+        notes=notes,
         height=height,
         right=RIGHT,
-        shapes=shapes,
+        shapes=through(now),
         hoversubplots="axis",
     )
 
@@ -254,23 +260,20 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
 
 
 def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> Trace:
-    heights = [100 * each for each in run.accuracy]
-    across: Sequence[float] = run.spent if by_epsilon else run.epochs
+    heights = percents(run.accuracy)
+    across = [*run.epochs]
+    if by_epsilon:
+        across = [*run.spent]
     # No epsilon is spent: the last accuracy, all along, once there is one.
     if by_epsilon and run.level:
         across = [0.0, end]
         heights = heights[-1:] * 2 or [np.nan] * 2
-    return line(
-        [*across],
-        heights,
-        run.style,
-        width=GHOST_PEN if run.ghost else NORMAL.pen,
-        yaxis="y2",
-        uid=f"{RUN}{run.place}",
-        mode="lines+markers",
-        marker={"size": 3 if run.ghost else 5},
-        hovertemplate="%{y:.1f} %",
-    )
+    trace = marked_line(across, heights, run.style, hovertemplate="%{y:.1f} %")
+    trace |= {"yaxis": "y2", "uid": f"{RUN}{run.place}"}
+    if run.ghost:
+        trace["line"]["width"] = GHOST_PEN
+        trace["marker"]["size"] = 3
+    return trace
 
 
 def _reached(run: LabRun, epoch: float, x: float, curves: Curves, epochs: FloatArray) -> Trace:

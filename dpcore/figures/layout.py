@@ -14,6 +14,8 @@ from dpcore.privacy.mechanism import FloatArray
 Trace = dict[str, Any]  # as plotly has them: plain dicts are several times faster than its objects
 Axis = dict[str, Any]
 Note = dict[str, Any]
+Numbers = Sequence[float]
+Bounds = tuple[float, float]  # of an axis, in its (log) units
 
 
 class Size(NamedTuple):
@@ -34,6 +36,7 @@ class Size(NamedTuple):
 NORMAL = Size()
 PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
 FONT = {"size": NORMAL.text}
+SCALES = {False: "linear", True: "log"}  # of an axis
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Plotly does not check the attributes of a figure, which would take longer than all else.
 CHECKED = False
@@ -155,15 +158,13 @@ def round_numbers(low: float, high: float, digits: Sequence[int] = (1, 2, 5)) ->
     return found
 
 
-def log_axis(
-    ends: Sequence[float], ticks: Sequence[float], written: Callable[[float], str]
-) -> Axis:
+def log_axis(ends: Numbers, ticks: Numbers, written: Callable[[float], str]) -> Axis:
     """A logarithmic axis between two exponents with these ticks."""
     texts = [written(tick) for tick in ticks]
     return {"type": "log", "range": list(ends), "tickvals": ticks, "ticktext": texts}
 
 
-def log_bounds(heights: Sequence[FloatArray], least: float) -> tuple[float, float]:
+def log_bounds(heights: Sequence[FloatArray], least: float) -> Bounds:
     """The exponents at the ends of an axis, from `least` or more to the largest height."""
     values = np.concatenate([np.empty(0), *heights])
     seen = values[np.isfinite(values) & (values > 0)]
@@ -173,10 +174,19 @@ def log_bounds(heights: Sequence[FloatArray], least: float) -> tuple[float, floa
     return math.log10(lowest) - 0.05, math.log10(seen.max()) + 0.08
 
 
+def percents(shares: Numbers) -> list[float]:
+    return [100 * each for each in shares]
+
+
 def hover_text(values: FloatArray, written: Callable[[float], str]) -> Trace:
     """The hover of bounds (n,), rounded outwards: plotly's own formats round to the nearest."""
     texts = ["" if math.isnan(each) else written(each) for each in values.tolist()]
     return {"text": texts, "hovertemplate": "%{text}"}
+
+
+def marked_line(x: Any, y: Any, style: Style, **more: Any) -> Trace:
+    """A line with a small marker at each point."""
+    return line(x, y, style, **more) | {"mode": "lines+markers", "marker": {"size": 5}}
 
 
 def line(x: Any, y: Any, style: Style, *, width: float = NORMAL.pen, **more: Any) -> Trace:
@@ -226,14 +236,13 @@ def _labels(ends: Sequence[End]) -> list[Note]:
 
 def key(styles: Sequence[Style], *, right: bool = True, top: bool = True) -> list[Note]:
     """The names of the curves in a corner of the plot, the first uppermost."""
-    at = {
-        "x": int(right),
-        "xanchor": "right" if right else "left",
-        "y": int(top),
-        "yref": "paper",
-        "yanchor": "middle",
-    }
-    first = -0.3 if top else len(styles) - 0.6  # in lines from the corner upwards
+    at = {"x": 0, "xanchor": "left", "y": 0, "yref": "paper", "yanchor": "middle"}
+    first = len(styles) - 0.6  # in lines from the corner upwards
+    if right:
+        at |= {"x": 1, "xanchor": "right"}
+    if top:
+        at["y"] = 1
+        first = -0.3
     notes = []
     for place, style in enumerate(styles):
         up = {"yshift": round(20 * (first - place))}

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from dpcore.figures.layout import (
     Axis,
     Note,
+    Numbers,
     Trace,
     axis,
     figure_of,
@@ -51,10 +52,29 @@ FAR = 4.0  # from this ratio of the furthest numbers on the line is logarithmic
 
 
 class Stretch(NamedTuple):
-    """A number between two ends; the upper one may be infinite."""
+    """A number between two ends, the upper of which may be infinite; or a number line."""
 
     low: float
     high: float
+
+    @property
+    def log(self) -> bool:
+        return self.low > 0 and self.high / self.low > FAR
+
+    def place(self, value: float) -> float:
+        """The share of the line's length that is left of a value; 0 for one left of the line."""
+        value = max(value, self.low)
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    @property
+    def axis(self) -> Axis:
+        if not self.log:
+            return axis("epsilon", range=[self.low, self.high], nticks=6)
+        ticks = round_numbers(self.low, self.high)  # Plotly alone writes their first digits
+        kept = ticks[:: math.ceil(len(ticks) / MAX_TICKS)]
+        return axis("epsilon", **log_axis([math.log10(end) for end in self], kept, plain))
 
 
 def claim_figure(claimed: str, rounded: Stretch, proven: Stretch) -> go.Figure:
@@ -70,8 +90,8 @@ def claim_figure(claimed: str, rounded: Stretch, proven: Stretch) -> go.Figure:
     least, most = _extremes([value, *rounded, *proven])
     if math.isinf(proven.high):
         most *= BEYOND
-    low, high = _ends(least, most, max(0.15 * (most - least), 0.01 * most))
-    shown = min(proven.high, high)
+    ends = _line_over(least, most, max(0.15 * (most - least), 0.01 * most))
+    shown = min(proven.high, ends.high)
     claim = Style(_judged(value, rounded, proven), "solid", "┃", "Claimed")
     between: Trace = {"fillcolor": BAND}
     if proven.high > WIDE * proven.low:
@@ -79,25 +99,23 @@ def claim_figure(claimed: str, rounded: Stretch, proven: Stretch) -> go.Figure:
     rounds = claim._replace(label="Rounds to it")
     hover = f"claimed {claimed}<extra></extra>"
     traces = [
-        _filled("Refuted", low, proven.low, {"fillpattern": BELOW_BAND}),
+        _filled("Refuted", ends.low, proven.low, {"fillpattern": BELOW_BAND}),
         _filled("Unproven", proven.low, shown, between),
-        line([rounded.low, rounded.high], [0.5, 0.5], rounds, hoverinfo="skip"),
+        line([*rounded], [0.5, 0.5], rounds, hoverinfo="skip"),
         line([value, value], [0.0, 1.0], claim, hovertemplate=hover),
     ]
-    at = _place(value, low, high)
+    at = ends.place(value)
+    words = written(PROVEN, f"proven: {_in_words(proven)}")
     label = written(claim, "") | {"text": f"claimed {claimed}"}
-    notes = [
-        _note(written(PROVEN, f"proven: {_in_words(proven)}"), 0.0, "left", 26),
-        _note(label, at, _side(at), 4),
-    ]
-    places = [_place(each, low, high) for each in (low, proven.low, shown, high)]
+    notes = [_note(words, 0.0, "left", 26), _note(label, at, _side(at), 4)]
+    places = map(ends.place, (ends.low, proven.low, shown, ends.high))
     for word, (start, end) in zip(PARTS, pairwise(places), strict=True):
         if end - start > NAMED:
             text = written(PROVEN, "") | {"text": word}
             notes.append(_note(text, (start + end) / 2, "center", -64))
     return figure_of(
         traces,
-        axis("epsilon", **_axis(low, high)),
+        ends.axis,
         axis("", visible=False, range=[0, 1]),
         notes=notes,
         height=HEIGHT,
@@ -137,37 +155,17 @@ def _in_words(proven: Stretch) -> str:
     return f"{outward(proven.low, math.floor)} to {outward(proven.high, math.ceil)}"
 
 
-def _place(value: float, low: float, high: float) -> float:
-    """The share of the line's length that is left of a value; 0 for a value left of the line."""
-    value = max(value, low)
-    if _logarithmic(low, high):
-        return math.log(value / low) / math.log(high / low)
-    return (value - low) / (high - low)
-
-
-def _ends(least: float, most: float, room: float) -> tuple[float, float]:
-    """Ends of the line, with `room` beside the smallest and the largest number."""
+def _line_over(least: float, most: float, room: float) -> Stretch:
+    """A line with `room` beside the smallest and the largest number."""
     if most / least > FAR:
-        return least / 1.3, most * 1.3
-    return max(0.0, least - room), most + room
+        return Stretch(least / 1.3, most * 1.3)
+    return Stretch(max(0.0, least - room), most + room)
 
 
-def _extremes(numbers: Sequence[float]) -> tuple[float, float]:
+def _extremes(numbers: Numbers) -> tuple[float, float]:
     """The smallest and the largest finite number above 0."""
     shown = [each for each in numbers if 0 < each < math.inf] or [1.0]
     return min(shown), max(shown)
-
-
-def _logarithmic(low: float, high: float) -> bool:
-    return low > 0 and high / low > FAR
-
-
-def _axis(low: float, high: float) -> Axis:
-    if not _logarithmic(low, high):
-        return {"range": [low, high], "nticks": 6}
-    ticks = round_numbers(low, high)  # Plotly alone writes their first digits
-    kept = ticks[:: math.ceil(len(ticks) / MAX_TICKS)]
-    return log_axis([math.log10(low), math.log10(high)], kept, plain)
 
 
 def _filled(name: str, low: float, high: float, look: Trace, height: float = 1.0) -> Trace:
@@ -223,28 +221,30 @@ def audit_line_figure(
     """
     rows = [*measured, claim, *accountants]
     least, most = _extremes([*(row.value for row in rows), certified.low])
-    low, high = _ends(least, most, 0.2 * most)
+    ends = _line_over(least, most, 0.2 * most)
     labels = []
-    middles = []  # of the rows, in pixels of normal text from the top
+    middles = []  # of the rows, in pixels from the top
+    marks = []
     bottom = 0
     for row in rows:
         lines = wrap(row.label, LABEL_CHARS)
         height = ROW + LINE * max(len(lines) - 1, 0)
-        middles.append(bottom + height / 2)
-        bottom += height
+        middle = bottom + height / 2
         sign = f'<span style="color:{REFUTED}">✕</span> ' if row.refuted else ""
         labels.append(f"{sign}{'  <br>'.join(lines)}  ")
+        middles.append(middle)
+        marks.append(_mark(row, middle, ends.high))
+        bottom += height
     edge = {"width": 1.2, "color": REFUTED if claim.refuted else GREY}
     look = {"fillcolor": BAND, "line": edge}
-    traces = [_filled("Certified", certified.low, min(certified.high, high), look, bottom)]
+    traces = [_filled("Certified", certified.low, min(certified.high, ends.high), look, bottom)]
     if claim.refuted:
-        traces.append(_refutation(measured, claim, middles, bottom, high))
-    traces += [_mark(row, middle, high) for row, middle in zip(rows, middles, strict=True)]
-    up = axis("", range=[bottom + 4, -4], tickvals=middles, ticktext=labels, automargin=True)
+        traces += _refutation(measured, claim, middles, bottom, ends.high)
+    up = axis("", range=[bottom + 4, -4], tickvals=middles, ticktext=labels)
     return figure_of(
-        traces,
-        axis("epsilon", **_axis(low, high)),
-        up | {"showgrid": False},
+        [*traces, *marks],
+        ends.axis,
+        up | {"automargin": True, "showgrid": False},
         height=bottom + 60,
         left=8,
         top=8,
@@ -254,16 +254,15 @@ def audit_line_figure(
 
 
 def _refutation(
-    measured: Sequence[Mark], claim: Mark, middles: Sequence[float], bottom: float, high: float
-) -> Trace:
+    measured: Sequence[Mark], claim: Mark, middles: Numbers, bottom: float, high: float
+) -> list[Trace]:
     """A dotted line from the first test that refutes the claim down to the axis."""
-    refuting = [
-        place for place, row in enumerate(measured) if row.refuted and row.value > claim.value
-    ]
-    first = refuting[0]
-    x = min(measured[first].value, high / 1.05)
     dotted = PROVEN._replace(color=REFUTED, dash="dot")
-    return line([x, x], [middles[first], bottom], dotted, width=1.5, hoverinfo="skip")
+    for row, middle in zip(measured, middles, strict=False):
+        if row.refuted and row.value > claim.value:
+            x = min(row.value, high / 1.05)
+            return [line([x, x], [middle, bottom], dotted, width=1.5, hoverinfo="skip")]
+    return []
 
 
 def audit_line_alt(measured: Sequence[Mark], claim: Mark, accountants: Sequence[Mark]) -> str:

@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.lib.stride_tricks import sliding_window_view
 
 from dpcore.figures.alt_texts import span_text
 from dpcore.figures.epsilon import at_least, finite
@@ -15,7 +16,9 @@ from dpcore.figures.heatmap import SHADE, cells_of, log_cells
 from dpcore.figures.layout import (
     FONT,
     LINE_PIXELS,
+    SCALES,
     Axis,
+    Bounds,
     End,
     Note,
     Trace,
@@ -41,6 +44,7 @@ from dpcore.figures.style import (
 )
 from dpcore.papers.paper import Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import marked, nearest, short
 
 # Of lines that are no accountant's, beside some.
@@ -62,11 +66,12 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line]) -> go.Figure:
     """
     lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
-    ends = []
-    notes = []
+    ends: list[End] = []
+    notes: list[Note] = []
     if drawing.y == ERROR:
-        places = sorted(range(len(lines)), key=lambda place: -float(np.nanmean(lines[place].y)))
-        notes = key([styles[place] for place in places])
+        means = [float(np.nanmean(each.y)) for each in lines]
+        falling = np.argsort(np.negative(means), kind="stable")
+        notes = key([styles[place] for place in falling])
     else:
         ends = _ends(lines, styles, drawing)
     most_rows = 2
@@ -75,12 +80,11 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line]) -> go.Figure:
         parts = end.name.split("<br>")
         most_rows = max(most_rows, len(parts) + 1)
         widest = max(widest, *map(len, parts))
-    bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
     across = {"type": "log"} if drawing.log_x else _linear_axis(lines)
     return figure_of(
         _traces(lines, styles, drawing),
         axis(drawing.x, **across),
-        axis(drawing.y, range=list(bounds), type="log" if drawing.log_y else "linear"),
+        axis(drawing.y, range=list(_bounds(lines, drawing)), type=SCALES[drawing.log_y]),
         ends=ends,
         notes=notes,
         height=max(HEIGHT, round(LINE_PIXELS * most_rows * len(ends) + 80)),
@@ -109,10 +113,11 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
     """
     sentences = []
     for each in lines:
+        verb = "ends at"
+        point = _last(each)
         if drawing.y == ERROR:
-            verb, point = "is", _at(each, EARLY)
-        else:
-            verb, point = "ends at", _last(each)
+            verb = "is"
+            point = _at(each, EARLY)
         if point is None:
             sentences.append(f"{each.name} has no number")
             continue
@@ -129,36 +134,37 @@ def map_figure(drawn_map: Map, cells: Cells) -> go.Figure:
     for place in range(count):
         color = AREAS[place % len(AREAS)]
         colors += [(place / count, color), ((place + 1) / count, color)]
-    trace = cells_of(
-        cells.x,
-        cells.y,
-        cells.area,
-        (-0.5, count - 0.5),
-        colors,
-        xgap=1,
-        ygap=1,
-        text=[list(row) for row in cells.said],
-        hovertemplate="%{text}<extra></extra>",
-        name=drawn_map.place,
-    )
-    plain = {"showgrid": False}
+    trace = cells_of(cells.x, cells.y, cells.area, (-0.5, count - 0.5), colors)
+    trace |= {
+        "xgap": 1,
+        "ygap": 1,
+        "text": list(map(list, cells.said)),
+        "hovertemplate": "%{text}<extra></extra>",
+        "name": drawn_map.place,
+    }
     return figure_of(
         [trace],
-        axis(drawn_map.x, **(log_cells(cells.x) if drawn_map.log_x else plain)),
-        axis(drawn_map.y, **(log_cells(cells.y) if drawn_map.log_y else plain)),
+        _map_axis(drawn_map.x, cells.x, drawn_map.log_x),
+        _map_axis(drawn_map.y, cells.y, drawn_map.log_y),
         notes=_words(drawn_map, cells),
         height=HEIGHT,
         hovermode="closest",
     )
 
 
+def _map_axis(title: str, values: FloatArray, log: bool) -> Axis:
+    if log:
+        return axis(title, **log_cells(values))
+    return axis(title, showgrid=False)
+
+
 def map_alt(drawn_map: Map, cells: Cells) -> str:
     """Describe the ends of both axes and the number of cells of each area."""
-    counted = Counter(cells.area.ravel().tolist())
+    counts = np.bincount(cells.area.ravel(), minlength=len(drawn_map.areas))
     shares = []
-    for place, area in enumerate(drawn_map.areas):
-        if counted[place]:
-            shares.append(f"{area.word} {counted[place]}")
+    for area, count in zip(drawn_map.areas, counts, strict=True):
+        if count:
+            shares.append(f"{area.word} {count}")
     where = f"{drawn_map.x} ({span_text(cells.x)}) and {drawn_map.y} ({span_text(cells.y)})"
     return f"Map over {where}. Of {cells.area.size} settings are: {'; '.join(shares)}."
 
@@ -173,12 +179,12 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
     used: Counter[str] = Counter()
     styles: list[Style] = []
     for each in lines:
-        if each.accountant:
+        if each.lower and styles:
+            style = styles[-1]
+        elif each.accountant:
             style = _redashed(style_of(each.accountant), used[each.accountant])
         else:
             style = Style(*next(free), "")
-        if each.lower and styles:
-            style = styles[-1]
         if not each.lower:
             used[each.accountant] += 1
         styles.append(style._replace(label=each.name))
@@ -188,9 +194,9 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
 def _redashed(style: Style, again: int) -> Style:
     """Return the style with the dash so many places further on."""
     looks = [CERTIFIED_LOOK, *LOOKS]
-    place = [dash for _, dash, _ in looks].index(style.dash)
-    _, dash, glyph = looks[(place + again) % len(looks)]
-    return style._replace(dash=dash, glyph=glyph) if again else style
+    dashes = [look.dash for look in looks]
+    look = looks[(dashes.index(style.dash) + again) % len(looks)]
+    return style._replace(dash=look.dash, glyph=look.glyph)
 
 
 def _linear_axis(lines: Sequence[Line]) -> Axis:
@@ -198,7 +204,8 @@ def _linear_axis(lines: Sequence[Line]) -> Axis:
     x = np.concatenate([np.empty(0), *(each.x for each in lines)])
     if not 0 < x.size <= FEW:
         return {}
-    low, high = float(x.min()), float(x.max())
+    low = float(x.min())
+    high = float(x.max())
     room = 0.04 * (high - low) or 0.04 * abs(high) or 1.0
     return {"range": [low - room, high + room]}
 
@@ -249,10 +256,10 @@ def _at(line: Line, share: float) -> tuple[float, float] | None:
     return float(line.x[place]), float(line.y[place])
 
 
-def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[float, float]:
+def _bounds(lines: Sequence[Line], drawing: Drawing) -> Bounds:
     """Return the ends of the y axis, in its own units."""
     heights = [each.y for each in lines]
-    if log:
+    if drawing.log_y:
         return log_bounds(heights, MIN_SHOWN)
     values = np.concatenate([np.empty(0), *heights])
     seen = values[np.isfinite(values)]
@@ -260,43 +267,42 @@ def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[f
         return 0.0, 1.0
     low = float(seen.min())
     high = float(seen.max())
-    if from_zero and low >= 0:
-        room = 0.05 * high or 1.0
-        return 0.0, high + room
+    if drawing.from_zero and low >= 0:
+        return 0.0, high + (0.05 * high or 1.0)
     room = 0.05 * (high - low) or 1.0
     return low - room, high + room
 
 
 def _words(drawn_map: Map, cells: Cells) -> list[Note]:
     """Place the word of each area with cells well within it, away from the other words."""
-    taken: list[tuple[int, int]] = []
-    words = []
+    rows, columns = np.indices(cells.area.shape)
+    apart = np.full(cells.area.shape, cells.area.size)  # from the nearest word, in cells
     framed = np.pad(cells.area, 1, constant_values=-1)  # beyond its edges the map has no area
+    around = sliding_window_view(framed, (3, 3))  # (Y, X, 3, 3)
+    notes = []
     for place, area in enumerate(drawn_map.areas):
-        own = [(row, column) for row, column in np.argwhere(cells.area == place).tolist()]
-        if not own:
+        own = cells.area == place
+        if not own.any():
             continue
-        others = [(row - 1, column - 1) for row, column in np.argwhere(framed != place).tolist()]
-        row, column = max(own, key=lambda cell: (min(2, _apart(cell, others)), _apart(cell, taken)))
-        taken.append((row, column))
-        x, y = float(cells.x[column]), float(cells.y[row])
-        words.append(
-            {
-                "x": math.log10(x) if drawn_map.log_x else x,
-                "y": math.log10(y) if drawn_map.log_y else y,
-                "showarrow": False,
-                "bgcolor": SHADE,
-                "borderpad": 2,
-                "font": {"color": WHITE, **FONT},
-                "xanchor": ("left", "center", "right")[min(2, 3 * column // cells.x.size)],
-                "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>",
-            }
-        )
-    return words
+        within = (around == place).all(axis=(2, 3))
+        score = np.where(own, apart + cells.area.size * within, -1)
+        row, column = divmod(int(np.argmax(score)), cells.x.size)
+        from_here = np.maximum(np.abs(rows - row), np.abs(columns - column))
+        apart = np.minimum(apart, from_here)
+        note = {
+            "x": _in_axis(cells.x[column], drawn_map.log_x),
+            "y": _in_axis(cells.y[row], drawn_map.log_y),
+            "showarrow": False,
+            "bgcolor": SHADE,
+            "borderpad": 2,
+            "font": {"color": WHITE, **FONT},
+            "xanchor": ("left", "center", "right")[min(2, 3 * column // cells.x.size)],
+            "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>",
+        }
+        notes.append(note)
+    return notes
 
 
-def _apart(cell: tuple[int, int], others: Sequence[tuple[int, int]]) -> int:
-    """Return the distance from a cell to the nearest of others, in cells."""
-    own_row, own_column = cell
-    distances = [max(abs(own_row - row), abs(own_column - column)) for row, column in others]
-    return min(distances, default=0)
+def _in_axis(value: float, log: bool) -> float:
+    """Return a value in the units of its axis."""
+    return math.log10(value) if log else float(value)

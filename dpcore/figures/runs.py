@@ -14,10 +14,12 @@ from dpcore.figures.layout import (
     NORMAL,
     Axis,
     Note,
+    Numbers,
     Trace,
     axis,
     figure_of,
     line,
+    percents,
     points,
 )
 from dpcore.figures.style import BASELINES, GREY, HEIGHTS, PRIVATE, WHITE, Style
@@ -92,15 +94,16 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str) -> go.Figure:
     traces = [_points(rest, OTHERS, OTHER_COLOR), staircase]
     notes = []
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
+    least = min(ends, default=0.0)
+    most = max(ends, default=1.0)
     level = level_of(outcomes)
     if level:
-        span = [min(ends), max(ends)] if ends else [0.0, 1.0]
         hover = "without privacy, %{y:.1f} %<extra></extra>"
-        traces.append(line(span, [100 * level] * 2, LEVEL, hovertemplate=hover))
+        traces.append(line([least, most], [100 * level] * 2, LEVEL, hovertemplate=hover))
         notes.append(_level_label(level))
-    across = {"range": [0.0, 1.05 * max(ends, default=1.0)]}
-    if ends and max(ends) > WIDE * min(ends):
-        across = log_cells(np.geomspace(min(ends), max(ends), 12))
+    across = {"range": [0.0, 1.05 * most]}
+    if ends and most > WIDE * least:
+        across = log_cells(np.geomspace(least, most, 12))
     heights = [100 * each.accuracy for each in outcomes]
     return figure_of(
         traces,
@@ -132,7 +135,7 @@ def _reached(outcome: Outcome) -> str:
     return f"{percent(outcome.accuracy)} at {_spent(outcome)}"
 
 
-def _accuracy_range(percents: Sequence[float]) -> list[float]:
+def _accuracy_range(percents: Numbers) -> list[float]:
     """An axis of at least 20 points, with room for a label over the highest value."""
     top = max(percents, default=98.0) + 4
     return [max(0.0, min(min(percents, default=0.0) - 4, top - 20)), top]
@@ -171,7 +174,7 @@ def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track]) -> go
     for place, (run, style) in enumerate(zip(runs, track_styles(runs), strict=True)):
         symbol, _ = SYMBOLS[place % len(SYMBOLS)]
         marker = {"size": 10, "color": style.color, "symbol": symbol}
-        heights = [100 * each for each in run.y]
+        heights = percents(run.y)
         hover = "%{x}: %{y:.1f} %"
         traces.append(points(list(classes), heights, marker, name=run.label, hovertemplate=hover))
     y = axis("test accuracy, %", range=[0, 104])
@@ -242,12 +245,16 @@ def _private(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _points(outcomes: Sequence[Outcome], name: str, color: str) -> Trace:
+    """The points of runs, with bars down to their proven lower bounds."""
+    epsilons = []
     below = []
+    heights = []
     texts = []
     for each in outcomes:
         epsilon = each.epsilon or 0.0
-        lower = epsilon if each.lower is None else each.lower
-        below.append(epsilon - lower)
+        epsilons.append(epsilon)
+        below.append(0.0 if each.lower is None else epsilon - each.lower)
+        heights.append(100 * each.accuracy)
         texts.append(f"{written_name(each.label)}<br>epsilon {_spent(each)}")
     bars = {
         "type": "data",
@@ -257,15 +264,9 @@ def _points(outcomes: Sequence[Outcome], name: str, color: str) -> Trace:
         "thickness": 1,
         "width": 2,
     }
-    return points(
-        [each.epsilon for each in outcomes],
-        [100 * each.accuracy for each in outcomes],
-        {"size": 8, "color": color},
-        error_x=bars,
-        name=name,
-        text=texts,
-        hovertemplate="%{text}, %{y:.1f} %<extra></extra>",
-    )
+    hover = {"text": texts, "hovertemplate": "%{text}, %{y:.1f} %<extra></extra>"}
+    marker = {"size": 8, "color": color}
+    return points(epsilons, heights, marker, name=name, error_x=bars) | hover
 
 
 def written_name(name: str) -> str:
@@ -287,7 +288,7 @@ class Cell(NamedTuple):
     """A point of a sweep: its values on the axes, and the test accuracies of its finished runs."""
 
     values: tuple[Any, ...]
-    accuracies: Sequence[float]
+    accuracies: Numbers
 
 
 def sweep_map(cells: Sequence[Cell], labels: tuple[str, str]) -> go.Figure:
@@ -298,23 +299,26 @@ def sweep_map(cells: Sequence[Cell], labels: tuple[str, str]) -> go.Figure:
     >>> sweep_map([Cell((1, "a"), [0.5]), Cell((2, "a"), [])], ("x", "y"))["data"][0]["text"]
     (['50.0 %', ''],)
     """
-    found = {each.values: each.accuracies for each in cells}
-    across = list(dict.fromkeys(x for x, _ in found))
-    up = list(dict.fromkeys(y for _, y in found))
-    table = [[found.get((x, y), ()) for x in across] for y in up]
-    means = _in_cells(table, _mean)
-    known = [_mean(each) for each in found.values() if each]
+    across: dict[Any, int] = {}  # value: column
+    up: dict[Any, int] = {}
+    for each in cells:
+        x, y = each.values
+        across.setdefault(x, len(across))
+        up.setdefault(y, len(up))
+    means = np.full((len(up), len(across)), np.nan)
+    texts = np.full(means.shape, "", dtype=object)
+    for each in cells:
+        x, y = each.values
+        if each.accuracies:
+            means[up[y], across[x]] = 100 * summary(each.accuracies).mean
+            texts[up[y], across[x]] = spread_text(each.accuracies)
+    known = means[np.isfinite(means)].tolist()
     ends = min(known, default=0.0) - 0.5, max(known, default=100.0) + 0.5
-    shown = cells_of([*map(value_text, across)], [*map(value_text, up)], means, ends)
-    shown["text"] = _in_cells(table, spread_text)
+    shown = cells_of([*map(value_text, across)], [*map(value_text, up)], means.tolist(), ends)
+    shown["text"] = texts.tolist()
     shown["hovertemplate"] = "%{x}, %{y}: %{text}<extra></extra>"
     x_label, y_label = map(written_name, labels)
     return _written_map(shown, x_label, y_label, max(260, 100 + 44 * len(up)))
-
-
-def _mean(accuracies: Sequence[float]) -> float:
-    """The mean in percent, NaN for none."""
-    return 100 * summary(accuracies).mean if accuracies else math.nan
 
 
 def sweep_line(cells: Sequence[Cell], label: str) -> go.Figure:
@@ -322,11 +326,17 @@ def sweep_line(cells: Sequence[Cell], label: str) -> go.Figure:
 
     Without spreads the axis starts at 0, so that chance does not look large.
     """
-    done = [each for each in cells if each.accuracies]
     x: list[Any] = []
-    means, spreads, reach = [], [], []
-    run_x, run_heights = [], []
-    for each in done:
+    means = []
+    spreads = []
+    texts = []
+    run_x = []
+    run_heights = []
+    reach = []
+    alone = False
+    for each in cells:
+        if not each.accuracies:
+            continue
         place = each.values[0]
         if isinstance(place, bool | str):
             place = value_text(place)
@@ -334,30 +344,26 @@ def sweep_line(cells: Sequence[Cell], label: str) -> go.Figure:
         x.append(place)
         means.append(100 * figures.mean)
         spreads.append(100 * figures.spread)
-        reach += [100 * (figures.mean - figures.spread), 100 * (figures.mean + figures.spread)]
+        texts.append(spread_text(each.accuracies))
         run_x += [place] * len(each.accuracies)
-        run_heights += [100 * accuracy for accuracy in each.accuracies]
-    mean = points(
-        x,
-        means,
-        {"size": 8},
-        name="mean",
-        mode="lines+markers",
-        line={"color": FRONT_COLOR, "width": NORMAL.pen},
-        error_y={"type": "data", "array": spreads, "width": 4, "thickness": 1.5},
-        text=[spread_text(each.accuracies) for each in done],
-        hovertemplate="%{x}: %{text}<extra></extra>",
-    )
+        run_heights += percents(each.accuracies)
+        reach += [100 * (figures.mean - figures.spread), 100 * (figures.mean + figures.spread)]
+        alone |= len(each.accuracies) == 1
+    mean = points(x, means, {"size": 8}, name="mean", mode="lines+markers", text=texts) | {
+        "line": {"color": FRONT_COLOR, "width": NORMAL.pen},
+        "error_y": {"type": "data", "array": spreads, "width": 4, "thickness": 1.5},
+        "hovertemplate": "%{x}: %{text}<extra></extra>",
+    }
     faint = {"size": 5, "color": FRONT_COLOR, "opacity": 0.5}
     hover = "%{x}: %{y:.2f} %<extra></extra>"
     single = points(run_x, run_heights, faint, name="each run", hovertemplate=hover)
-    range_ = _accuracy_range([*run_heights, *reach])
-    if any(len(each.accuracies) == 1 for each in done):  # a run alone has no bar
-        range_ = [0.0, 102.0]
+    heights = [0.0, 102.0]  # a run alone has no bar
+    if not alone:
+        heights = _accuracy_range([*run_heights, *reach])
     return figure_of(
         [single, mean],
         axis(written_name(label), **_setting_axis(x)),
-        axis("test accuracy, %", range=range_),
+        axis("test accuracy, %", range=heights),
         height=340,
         hovermode="closest",
     )
@@ -365,12 +371,11 @@ def sweep_line(cells: Sequence[Cell], label: str) -> go.Figure:
 
 def _setting_axis(x: Sequence[Any]) -> Axis:
     """The type of the axis of a setting: categories, or logarithmic for a wide range."""
-    numbers = [each for each in x if not isinstance(each, str)]
-    if len(numbers) < len(x):
+    if any(isinstance(each, str) for each in x):
         return {"type": "category"}
-    if not numbers or min(numbers) <= 0 or max(numbers) <= WIDE * min(numbers):
+    if not x or min(x) <= 0 or max(x) <= WIDE * min(x):
         return {}
-    return {"type": "log", "tickvals": numbers, "ticktext": [*map(value_text, numbers)]}
+    return {"type": "log", "tickvals": x, "ticktext": [*map(value_text, x)]}
 
 
 def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
@@ -386,7 +391,7 @@ def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
     return f"Chart of test accuracy over {' and '.join(labels)}: {'; '.join(sentences)}."
 
 
-def spread_text(accuracies: Sequence[float]) -> str:
+def spread_text(accuracies: Numbers) -> str:
     """Mean and spread of the accuracies; a single one alone, or "" for none."""
     if not accuracies:
         return ""

@@ -1,5 +1,6 @@
 """Batches that are not Poisson on the charts: a band, hatched between two distant bounds."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -80,13 +81,15 @@ def with_sampled(panel: Panel, shown: Sampled) -> Panel:
     """A plot of epsilon for Poisson batches, which become faint, with another sampler in front."""
     low, high = panel.bounds
     most = highest_of(shown)
-    top = np.log10(max(most, TINY)) + 0.08 if panel.log else 1.05 * most
+    top = 1.05 * most
+    if panel.log:
+        top = math.log10(max(most, TINY)) + 0.08
     poisson = [each._replace(name="Poisson") for each in panel.ends]
     return panel._replace(
         behind=[*sampled_traces(shown), *map(faint, panel.behind)],
         curves=list(map(faint, panel.curves)),
         ends=[*sampled_ends(shown), *poisson],
-        bounds=(low, max(high, float(top))),
+        bounds=(low, max(high, top)),
     )
 
 

@@ -7,7 +7,17 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.layout import Axis, End, Trace, axis, figure_of, line
+from dpcore.figures.layout import (
+    Axis,
+    End,
+    Numbers,
+    Trace,
+    axis,
+    figure_of,
+    line,
+    marked_line,
+    percents,
+)
 from dpcore.figures.style import GREY, PRIVATE, RUNS, Style, faded, run_styles
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.events import NORM_QUANTILES
@@ -39,11 +49,11 @@ class Track(NamedTuple):
     """One run on a chart: x and y of the same length; the last y of a `level` run goes across."""
 
     label: str
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Numbers
+    y: Numbers
     level: bool = False
     # A second y: of the weights' moving average, where one is kept.
-    averaged: Sequence[float] | None = None
+    averaged: Numbers | None = None
     private: bool = True
 
 
@@ -66,13 +76,11 @@ def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0) -> go.
     ends = []
     for place, style, values in accuracy_lines(tracks):
         across = tracks[place].x
-        heights = [100 * each for each in values]
+        heights = percents(values)
         if tracks[place].level:
             across = [0.0, furthest]
             heights = heights[-1:] * 2
-        trace = line(across, heights, style, marker={"size": 5}, hovertemplate="%{y:.1f} %")
-        trace["mode"] = "lines+markers"
-        traces.append(trace)
+        traces.append(marked_line(across, heights, style, hovertemplate="%{y:.1f} %"))
         if heights:
             number = f"{place + 1}: " if len(tracks) > 1 else ""
             ends.append(End(style, heights[-1], f"{number}{heights[-1]:.1f} %"))
@@ -92,9 +100,9 @@ def _up_to(end: float, title: str = "epoch") -> Axis:
     return axis(title, range=[0, end * 1.02])
 
 
-def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
+def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Numbers]]:
     """The lines of `accuracy_figure`: place of the run, style and accuracies."""
-    lines: list[tuple[int, Style, Sequence[float]]] = []
+    lines: list[tuple[int, Style, Numbers]] = []
     for place, (track, style) in enumerate(zip(tracks, track_styles(tracks), strict=True)):
         lines.append((place, style, track.y))
         if track.averaged is not None:
@@ -118,15 +126,15 @@ def track_figure(
     return figure_of(traces, _up_to(_furthest(tracks, end), x), up, height=HEIGHT)
 
 
-def classes_figure(classes: Sequence[str], accuracy: Sequence[float]) -> go.Figure:
+def classes_figure(classes: Sequence[str], accuracy: Numbers) -> go.Figure:
     """Bars of the test accuracy of each class in percent."""
-    percents = [100 * each for each in accuracy]
+    heights = percents(accuracy)
     bar = {
         "type": "bar",
         "x": list(classes),
-        "y": percents,
+        "y": heights,
         "marker": {"color": PRIVATE},
-        "text": [f"{each:.0f}" for each in percents],
+        "text": [f"{each:.0f}" for each in heights],
         "textposition": "outside",
         "cliponaxis": False,
         "hovertemplate": "%{x}: %{y:.1f} %<extra></extra>",
@@ -183,7 +191,7 @@ def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, name: str, color: s
     }
 
 
-def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+def thinned(x: Numbers, y: Numbers) -> tuple[np.ndarray, np.ndarray]:
     """At most MAX_POINTS evenly spaced points, the last one included.
 
     >>> [each.tolist() for each in thinned([1, 2], [3.0, 4.0])]
@@ -195,8 +203,8 @@ def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndar
 
 
 def norms_figure(
-    epochs: Sequence[float],
-    norms: Sequence[Sequence[float]],
+    epochs: Numbers,
+    norms: Sequence[Numbers],
     clip_norm: float,
     *,
     end: float = 0.0,
