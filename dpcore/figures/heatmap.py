@@ -19,13 +19,14 @@ from dpcore.figures.layout import (
     round_numbers,
 )
 from dpcore.figures.style import BLACK, HEIGHTS, WHITE, faded
-from dpcore.privacy.accountants.base import Curve, FloatArray
+from dpcore.privacy.accountants.base import Curve, FloatArray, Kind
 from dpcore.privacy.report.numbers import rounded
 
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CLOSE = 1.25  # a level within this factor of the target gives way to it
 ENDS = (0.05, 200.0)  # epsilons at the ends of the colours, the same on every map
 HOVER = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
+MAP_FONT = {"color": WHITE, **FONT}
 SHADE = faded(BLACK, 0.6)  # under words on a map
 ASIDE = 0.85  # of the width: where the target's label stands
 # From a mark, in shares of the width and the height: the place of its word.
@@ -87,7 +88,8 @@ def heatmap_figure(
     """
     epsilon = np.stack([each.epsilon for each in rows])
     levels = [level for level in LEVELS if not _gives_way(level, target)]
-    levels += [target] if target else []
+    if target:
+        levels.append(target)
     strokes = []
     labels = []
     thick = np.full(epochs.shape, np.inf)  # (T,), the contour of the target
@@ -135,7 +137,7 @@ def cells_of(
         "z": heights,
         "zmin": low,
         "zmax": high,
-        "colorscale": [list(each) for each in colors],
+        "colorscale": colors,
         "showscale": False,
         **more,
     }
@@ -150,11 +152,7 @@ def _cells(
     heights = np.clip(height, low, high)
     texts = []
     for row in rows:
-        own = [
-            rounded(each, row.kind) if math.isfinite(each) else "no number"
-            for each in row.epsilon.tolist()
-        ]
-        texts.append(own)
+        texts.append([_said(each, row.kind) for each in row.epsilon.tolist()])
     return cells_of(
         epochs,
         sigmas,
@@ -165,6 +163,10 @@ def _cells(
         hovertemplate=HOVER,
         name="epsilon",
     )
+
+
+def _said(epsilon: float, kind: Kind) -> str:
+    return rounded(epsilon, kind) if math.isfinite(epsilon) else "no number"
 
 
 def _stroke(epochs: FloatArray, path: Path) -> list[Trace]:
@@ -178,8 +180,8 @@ def _stroke(epochs: FloatArray, path: Path) -> list[Trace]:
     }
     if not path.thick:
         return [common | {"line": {"color": WHITE, "width": 1.2, "dash": "dot"}, "name": "contour"}]
-    lines = {"edge": {"color": BLACK, "width": 7}, "target": {"color": WHITE, "width": 3.5}}
-    return [common | {"line": line, "name": name} for name, line in lines.items()]
+    edge = {"line": {"color": BLACK, "width": 7}, "name": "edge"}
+    return [common | edge, common | {"line": {"color": WHITE, "width": 3.5}, "name": "target"}]
 
 
 def _mark(mark: Mark, above: bool) -> Trace:
@@ -193,7 +195,7 @@ def _mark(mark: Mark, above: bool) -> Trace:
         mode="markers+text",
         text=[f"<b>{mark.word}</b>"],
         textposition="top right" if above else "bottom right",
-        textfont={"color": WHITE, **FONT},
+        textfont=MAP_FONT,
     )
 
 
@@ -220,15 +222,13 @@ def _label(epochs: FloatArray, path: Path, rows: FloatArray, marks: Sequence[Mar
         above = up - _share(np.log10(mark.sigma), heights)
         distance += 10 * ((left < right) & (right < end) & (low < above) & (above < high))
     place = int(np.argmin(np.where(seen, distance, np.inf)))
-    return {
-        "x": x[place],
-        "y": y[place],
-        "text": text,
-        "font": {"color": WHITE, **FONT},
-        "showarrow": False,
-        "bgcolor": SHADE,
-        "borderpad": 2,
-    }
+    return map_note(x[place], y[place], text)
+
+
+def map_note(x: float, y: float, text: str) -> Note:
+    """A text on a map, in the units of its axes."""
+    look = {"font": MAP_FONT, "showarrow": False, "bgcolor": SHADE, "borderpad": 2}
+    return {"x": x, "y": y, "text": text, **look}
 
 
 def _share(values: Any, ends: FloatArray) -> FloatArray:

@@ -113,18 +113,9 @@ def lab_figure(
         otherwise = None
     end = _end_of_axis(x, runs, by_epsilon)
     upper = _epsilon_panel(curves, x, ghost, ghosts, log)
-    band = curves.get(CERTIFIED)
-    last = x
     if otherwise:
         upper = with_sampled(upper, otherwise)
-        last = otherwise.epochs
-        band = otherwise.curve
-        if otherwise.sampler.adjacency not in SAME:
-            band = None
-    words = lie(upper, band, last)
-    # The words begin at the left edge, which would cut off what ends with them.
-    if x[-1] < ENOUGH * end:
-        words = lie(upper, band, np.zeros(1), "right")
+    words = _words(upper, curves, x, otherwise, at_left=x[-1] < ENOUGH * end)
     certified, ghost_ends = _ghosts(ghosts, upper.top)
     lower = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]
     now = None
@@ -183,6 +174,21 @@ def _epsilon_panel(
         if len(x) == 1:  # a line of one point would not be seen
             trace["mode"] = "markers"
     return panel
+
+
+def _words(
+    panel: Panel, curves: Curves, x: FloatArray, otherwise: Sampled | None, *, at_left: bool
+) -> list[Trace]:
+    """The words about the shaded region, at the left edge if that would cut off what ends there."""
+    band = curves.get(CERTIFIED)
+    if otherwise:
+        x = otherwise.epochs
+        band = otherwise.curve
+        if otherwise.sampler.adjacency not in SAME:
+            band = None
+    if at_left:
+        return lie(panel, band, np.zeros(1), "right")
+    return lie(panel, band, x)
 
 
 def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]:

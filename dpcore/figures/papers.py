@@ -12,9 +12,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from dpcore.figures.alt_texts import span_text
 from dpcore.figures.epsilon import at_least, finite
-from dpcore.figures.heatmap import SHADE, cells_of, log_cells
+from dpcore.figures.heatmap import cells_of, log_cells, map_note
 from dpcore.figures.layout import (
-    FONT,
     LINE_PIXELS,
     SCALES,
     Axis,
@@ -38,7 +37,6 @@ from dpcore.figures.style import (
     PINNED_LOOK,
     RUNS,
     SAMPLED_LOOK,
-    WHITE,
     Style,
     style_of,
 )
@@ -289,17 +287,11 @@ def _words(drawn_map: Map, cells: Cells) -> list[Note]:
         row, column = divmod(int(np.argmax(score)), cells.x.size)
         from_here = np.maximum(np.abs(rows - row), np.abs(columns - column))
         apart = np.minimum(apart, from_here)
-        note = {
-            "x": _in_axis(cells.x[column], drawn_map.log_x),
-            "y": _in_axis(cells.y[row], drawn_map.log_y),
-            "showarrow": False,
-            "bgcolor": SHADE,
-            "borderpad": 2,
-            "font": {"color": WHITE, **FONT},
-            "xanchor": ("left", "center", "right")[min(2, 3 * column // cells.x.size)],
-            "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>",
-        }
-        notes.append(note)
+        x = _in_axis(cells.x[column], drawn_map.log_x)
+        y = _in_axis(cells.y[row], drawn_map.log_y)
+        text = f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>"
+        side = ("left", "center", "right")[min(2, 3 * column // cells.x.size)]
+        notes.append(map_note(x, y, text) | {"xanchor": side})
     return notes
 
 

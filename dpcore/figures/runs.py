@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.heatmap import cells_of, log_cells
+from dpcore.figures.heatmap import MAP_FONT, cells_of, log_cells
 from dpcore.figures.layout import (
     FONT,
     NORMAL,
@@ -22,7 +22,7 @@ from dpcore.figures.layout import (
     percents,
     points,
 )
-from dpcore.figures.style import BASELINES, GREY, HEIGHTS, PRIVATE, WHITE, Style
+from dpcore.figures.style import BASELINES, GREY, HEIGHTS, PRIVATE, Style
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text
@@ -208,7 +208,7 @@ def _in_cells(table: Iterable[Iterable[Any]], of: Callable[[Any], Any]) -> list[
 
 def _written_map(cells: Trace, x: str, y: str, height: int, **up: Any) -> go.Figure:
     """A map over categories with its texts in the cells."""
-    look = {"texttemplate": "%{text}", "textfont": {"color": WHITE, **FONT}}
+    look = {"texttemplate": "%{text}", "textfont": MAP_FONT}
     plain = {"type": "category", "showgrid": False}
     return figure_of(
         [look | cells],
