@@ -37,7 +37,6 @@ from pages.parts.results.pinned_setting import (
     pinned_setting,
 )
 from pages.parts.results.tables import epsilon_sentence
-from pages.parts.shell.menu import chart_size
 from pages.parts.step import noise_beside
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import start_button
@@ -113,7 +112,7 @@ with picture:
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
         others = sampled.sampled_profile_of(form.sampler, mechanism) if mechanism else None
-        figure = profile_figure(profiles, others, log=log, ghost=ghost, size=chart_size())
+        figure = profile_figure(profiles, others, log=log, ghost=ghost)
         origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
         chart(figure, "profile_chart", profile_alt(profiles, others), "Privacy profile", origin)
 with left, place:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.statement import delta_warning
+from pages.parts.components.live_chart import still_chart
 from pages.parts.controls import presets
 from pages.parts.controls.fields import own_quantity
 from pages.parts.controls.setting_form import (
@@ -30,7 +31,6 @@ from pages.parts.results.odds import WORDS, on_screen, visitor_line
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
 from pages.parts.results.tables import card
-from pages.parts.shell.menu import SMALL, chart_size
 
 PRIOR = own_quantity("prior")
 
@@ -64,7 +64,7 @@ with right:
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
     chosen = accountant_pills() if view == "delta" else []
     names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
-    look = Look(view, log, one, every, names, pinned, chart_size(), sampler)
+    look = Look(view, log, one, every, names, pinned, sampler)
 
     on_screen("tradeoff")
     sampler_place = st.container(gap="xsmall")
@@ -80,7 +80,8 @@ with right:
         certain = certain_place.caption(cache.COMING)  # which the sentence replaces
         if view == "trade-off":
             first = attack.first_picture(look, mechanism)
-            early.plotly_chart(first.figure, key="first_chart", config=SMALL, alt=first.alt)
+            with early:
+                still_chart(first.figure, key="first_chart", alt=first.alt)
     against = attack.compared(look, mechanism, delta)
     band = cache.band(mechanism)
     found = cache.risks(mechanism, delta)

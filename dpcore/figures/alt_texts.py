@@ -5,15 +5,18 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from dpcore.figures.epsilon import Curves
 from dpcore.figures.heatmap import Mark, contour
+from dpcore.figures.layout import Numbers, percents
 from dpcore.figures.sampled import Sampled, SampledBand
 from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import Line, gaussian_line
 from dpcore.figures.training import Track
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.numbers import (
+    MARKS,
     epochs_of,
     marked,
     nearest,
@@ -39,7 +42,7 @@ DELTA = 1e-5  # the point of a profile that is read, or the nearest one
 GOES_ON = "goes on"  # in place of a number that would soon be out of date
 
 
-def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
+def curves_alt(curves: Curves, epochs: FloatArray) -> str:
     """The end of each curve and of the band.
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
@@ -49,23 +52,19 @@ def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
     >>> curves_alt({"rdp": curve}, np.array([100.0]))
     'Line chart of epsilon against epoch. After 100 epochs: Rényi DP ≤ 1.04.'
     """
-    ends = _listed({name: _at(curve, -1) for name, curve in curves.items()})
-    return f"Line chart of epsilon against epoch. After {epochs_of(float(epochs[-1]))}: {ends}."
+    after = epochs_of(float(epochs[-1]))
+    return f"Line chart of epsilon against epoch. After {after}: {_listed(curves, -1)}."
 
 
-def profile_alt(profiles: Mapping[str, Curve], otherwise: Sampled | None = None) -> str:
+def profile_alt(profiles: Curves, otherwise: Sampled | None = None) -> str:
     """The epsilon of each curve at one delta."""
     if not profiles:
         return "Empty line chart of delta against epsilon."
-    deltas = next(iter(profiles.values())).delta
-    place = int(np.argmin(np.abs(np.log(deltas / DELTA))))
-    ends = _listed({name: _at(curve, place) for name, curve in profiles.items()})
+    place, delta = _read_at(next(iter(profiles.values())).delta)
+    ends = _listed(profiles, place)
     if otherwise:
         ends += f"; {_of_sampled(otherwise)}"
-    return (
-        f"Line chart of delta against epsilon. At delta = {plain(raised(float(deltas[place])))},"
-        f" epsilon is: {ends}."
-    )
+    return f"Line chart of delta against epsilon. At delta = {delta}, epsilon is: {ends}."
 
 
 def tradeoff_alt(
@@ -174,7 +173,7 @@ def track_alt(
     return f"Line chart of the {what} against epoch. {_by_run(tracks, courses, going_on)}."
 
 
-def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bool = False) -> str:
+def classes_alt(names: Sequence[str], accuracy: Numbers, *, going_on: bool = False) -> str:
     """The accuracy of each class, once the run has ended.
 
     >>> classes_alt(["cat", "dog"], [0.5, 0.25])
@@ -188,7 +187,7 @@ def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bo
 
 
 def norms_alt(
-    epochs: Sequence[float], norms: Sequence[Sequence[float]], clip_norm: float, *, going_on: bool
+    epochs: Numbers, norms: Sequence[Numbers], clip_norm: float, *, going_on: bool
 ) -> str:
     """C, and the median and the highest quantile of the last report.
 
@@ -247,19 +246,20 @@ def _of_contour(
 ) -> list[str]:
     """The two ends of the thick contour, if there is one."""
     path = contour(sigmas, np.stack([each.epsilon for each in rows]), target or np.nan)
-    seen = np.flatnonzero(np.isfinite(path))
-    if not seen.size:
+    points = []
+    for sigma, epoch in zip(path.tolist(), epochs.tolist(), strict=True):
+        if math.isfinite(sigma):
+            points.append(f"sigma {short(sigma)} after {epochs_of(epoch)}")
+    if not points:
         return []
-    first, last = (
-        f"sigma {short(float(path[at]))} after {epochs_of(float(epochs[at]))}"
-        for at in (seen[0], seen[-1])
-    )
-    runs = f"runs about from {first} to {last}"
+    runs = f"runs about from {points[0]} to {points[-1]}"
     return [f"The thick contour of the target, epsilon {target:g}, {runs}"]
 
 
-def _listed(ends: Mapping[str, str]) -> str:
-    return "; ".join(f"{style_of(name).label} {end}" for name, end in ends.items()) or "no curve"
+def _listed(curves: Curves, place: int) -> str:
+    """One point of each curve."""
+    ends = [f"{style_of(name).label} {_at(curve, place)}" for name, curve in curves.items()]
+    return "; ".join(ends) or "no curve"
 
 
 def _at(curve: Curve, place: int) -> str:
@@ -271,25 +271,29 @@ def _at(curve: Curve, place: int) -> str:
 
 
 def _of_band(name: str, band: Band, log: bool) -> str:
-    low, high = sorted([_height(band.lower, log), _height(band.upper, log)])
-    return f"{name} from {outward(100 * low, math.floor)} to {outward(100 * high, math.ceil)} %"
+    low, high = sorted(percents([_height(band.lower, log), _height(band.upper, log)]))
+    return f"{name} from {outward(low, math.floor)} to {outward(high, math.ceil)} %"
 
 
 def _of_sampled(shown: Sampled) -> str:
-    place = int(np.argmin(np.abs(np.log(shown.curve.delta / DELTA))))
-    at = plain(raised(float(shown.curve.delta[place])))
-    return (
-        f"{shown.sampler.title}, {shown.sampler.adjacency}, {_at(shown.curve, place)} at delta ="
-        f" {at}"
-    )
+    place, at = _read_at(shown.curve.delta)
+    name = f"{shown.sampler.title}, {shown.sampler.adjacency}"
+    return f"{name}, {_at(shown.curve, place)} at delta = {at}"
+
+
+def _read_at(deltas: FloatArray) -> tuple[int, str]:
+    """The place of the delta that is read, and the delta."""
+    place = int(np.argmin(np.abs(np.log(deltas / DELTA))))
+    return place, plain(raised(float(deltas[place])))
 
 
 def _of_line(each: Line, log: bool) -> str:
     height = 100 * _height(each.f, log)
     if not each.kind.is_bound:
-        sign = "claims" if each.kind is Kind.CLAIMED else "≈"
-        return f"{sign} {short(height)} %"
-    return f"≤ {outward(height, math.ceil)} %" if log else f"≥ {outward(height, math.floor)} %"
+        return f"{MARKS[each.kind]} {short(height)} %"
+    if log:
+        return f"≤ {outward(height, math.ceil)} %"
+    return f"≥ {outward(height, math.floor)} %"
 
 
 def _height(f: Tradeoff, log: bool) -> float:

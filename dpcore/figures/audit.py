@@ -1,7 +1,7 @@
 """Charts of an audit: evidence, ROC curves, scores with their laws, and bounds over canaries."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,16 +10,17 @@ from dpcore.audit.bounds.e_process import LINE
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.audit.events import Traced, Watched
 from dpcore.figures.layout import (
-    NORMAL,
     End,
-    Size,
+    Numbers,
+    Trace,
+    axis,
     figure_of,
-    labelled,
-    layout,
+    key,
     line,
+    log_axis,
     points,
     power_ticks,
-    with_key,
+    round_numbers,
 )
 from dpcore.figures.number_line import Stretch
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, REFUTED, Style, faded, style_of
@@ -30,7 +31,7 @@ from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import percent, short
 
 HEIGHT = 340
-SEEN = Style(ATTACK_LOOK[0], "solid", "━━", "Seen")
+SEEN = Style(ATTACK_LOOK.color, "solid", "━━", "Seen")
 SEEN_FILL = faded(SEEN.color, 0.22)
 INSIDE = SEEN._replace(label="In the data")
 OUTSIDE = Style(GREY, "dash", "╌╌", "Not in it")
@@ -55,15 +56,19 @@ class Reached(NamedTuple):
     words: str
 
 
-def evidence_figure(watched: Sequence[Watched], *, size: Size = NORMAL) -> go.Figure:
+def evidence_figure(watched: Sequence[Watched]) -> go.Figure:
     """Draw the evidence after the steps watched, up to 10^8, and the line at 20.
 
     >>> figure = evidence_figure([Watched(1, 9, 1.0, evidence=(99.0, 99.3, -0.3))])
     >>> figure.data[0].name, figure.data[0].y.tolist()[-1] == 1e8, figure.layout.yaxis.ticktext[0]
     ('All evidence', True, '≥ 10⁸')
     """
-    steps = [0, *(each.step for each in watched)]
-    logs = np.array([[0.0] * len(EVIDENCE), *(each.evidence for each in watched)])  # (n, 3)
+    steps = [0]
+    rows = [(0.0,) * len(EVIDENCE)]
+    for each in watched:
+        steps.append(each.step)
+        rows.append(each.evidence)
+    logs = np.array(rows)  # (n, 3)
     low = np.floor(logs.min())
     high = min(max(np.ceil(logs.max()), 2), TOP)
     drawn = 10 ** np.minimum(logs, high)
@@ -77,13 +82,18 @@ def evidence_figure(watched: Sequence[Watched], *, size: Size = NORMAL) -> go.Fi
     across = [0, watched[-1].steps]
     traces.append(line(across, [LINE] * 2, CAUGHT, hoverinfo="skip"))
     ends.append(End(CAUGHT, float(LINE), CAUGHT.label))
-    shape = layout("step", "evidence", height=HEIGHT * 3 // 4, right=150, size=size, dragmode=False)
     ticks = power_ticks(low, high)
     if logs.max() > high:
         ticks["ticktext"][0] = f"≥ {ticks['ticktext'][0]}"
-    shape["xaxis"]["range"] = across
-    shape["yaxis"] |= ticks | {"range": [low - 0.1, high + 0.1]}
-    return figure_of(traces, labelled(shape, ends, (low, high), size, log=True), size)
+    return figure_of(
+        traces,
+        axis("step", range=across),
+        axis("evidence", range=[low - 0.1, high + 0.1], **ticks),
+        ends=ends,
+        height=HEIGHT * 3 // 4,
+        right=150,
+        dragmode=False,
+    )
 
 
 def evidence_alt(watched: Sequence[Watched]) -> str:
@@ -100,7 +110,7 @@ def evidence_alt(watched: Sequence[Watched]) -> str:
     return f"Line chart of the evidence against the noise. {against}"
 
 
-def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Figure:
+def roc_figure(seen: Traced, band: Band | None) -> go.Figure:
     """Draw a ROC curve and its band, under the certified curve if there is one.
 
     Both axes are logarithmic.
@@ -115,7 +125,7 @@ def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Fi
     x = x[shown]
     least = float(x.min())
 
-    def heights(values: Sequence[float]) -> FloatArray:
+    def heights(values: Numbers) -> FloatArray:
         return np.maximum(np.asarray(values, dtype=float)[shown], least / 10)
 
     dotted = SEEN._replace(dash="dot")
@@ -134,13 +144,15 @@ def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Fi
         traces.append(line(x, band.lower.power(x), certified, hovertemplate="%{y:.3g}"))
         styles.insert(0, certified)
     traces.append(line(x, heights(seen.true_positives), SEEN, hovertemplate="%{y:.3g}"))
-    shape = layout(
-        "false-positive rate", "true-positive rate", height=HEIGHT, size=size, dragmode=False
+    ticks = power_ticks(np.log10(least), 0) | {"range": [float(np.log10(least)), 0.05]}
+    return figure_of(
+        traces,
+        axis("false-positive rate", **ticks),
+        axis("true-positive rate", **ticks),
+        notes=key(styles, top=False),
+        height=HEIGHT,
+        dragmode=False,
     )
-    axis = power_ticks(np.log10(least), 0) | {"range": [float(np.log10(least)), 0.05]}
-    shape["xaxis"] |= axis
-    shape["yaxis"] |= axis
-    return figure_of(traces, with_key(shape, styles, size, top=False), size)
 
 
 def roc_alt(seen: Traced, band: Band | None, rate: float = 0.01) -> str:
@@ -165,11 +177,9 @@ def roc_alt(seen: Traced, band: Band | None, rate: float = 0.01) -> str:
 
 
 def scores_figure(
-    inside: Sequence[float],
-    outside: Sequence[float],
+    inside: Numbers,
+    outside: Numbers,
     laws: ScoreLaws | None,
-    *,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Draw the scores of canaries in and out as densities, with their theoretical laws.
 
@@ -181,20 +191,20 @@ def scores_figure(
     traces = [_bars(inside, edges, INSIDE), _bars(outside, edges, OUTSIDE)]
     if laws is not None:
         traces += [_law(laws, laws.inside, INSIDE), _law(laws, laws.outside, OUTSIDE)]
-    shape = layout(
-        "score of a canary",
-        "density",
+    return figure_of(
+        traces,
+        axis("score of a canary", range=[float(edges[0]), float(edges[-1])]),
+        axis("density"),
+        notes=key((INSIDE, OUTSIDE), right=False),
         height=HEIGHT,
-        size=size,
         hovermode="closest",
         dragmode=False,
+        barmode="overlay",
+        bargap=0,
     )
-    shape |= {"barmode": "overlay", "bargap": 0}
-    shape["xaxis"] |= {"range": [float(edges[0]), float(edges[-1])]}
-    return figure_of(traces, with_key(shape, (INSIDE, OUTSIDE), size, right=False), size)
 
 
-def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> str:
+def scores_alt(inside: Numbers, outside: Numbers, laws: ScoreLaws | None) -> str:
     """Say the means of both, seen and in theory.
 
     >>> scores_alt([1.0, 3.0], [0.0], None).split(": ")[1]
@@ -208,18 +218,16 @@ def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaw
     return f"Histograms of the scores of canaries: {first}; {second}."
 
 
-def _average(scores: Sequence[float]) -> str:
+def _average(scores: Numbers) -> str:
     return f"{float(np.mean(scores)) if scores else 0.0:.2f}"
 
 
 def canaries_figure(
     canaries: Sequence[int],
-    most: Sequence[float],
-    expected: Sequence[float],
+    most: Numbers,
+    expected: Numbers,
     reached: Sequence[Reached],
     certified: Stretch,
-    *,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Draw lower bounds against canaries: the most of any run, the best's, and the audit's own.
 
@@ -229,45 +237,32 @@ def canaries_figure(
     ['Certified', 'No run shows more', 'Best canaries, about', 'One run']
     """
     counts = [*canaries, *(each.canaries for each in reached)]
-    ends = [min(counts) / 1.3, max(counts) * 1.3]
+    low = min(counts) / 1.3
+    high = max(counts) * 1.3
     style = style_of(CERTIFIED)._replace(label="Certified")
-    band = line(
-        [*ends, *ends[::-1]],
-        [certified.high] * 2 + [certified.low] * 2,
-        style,
-        hoverinfo="skip",
-        fill="toself",
-        fillcolor=BAND,
-    )
+    band = [certified.high] * 2 + [certified.low] * 2
+    fill = {"fill": "toself", "fillcolor": BAND, "hoverinfo": "skip"}
     traces = [
-        band,
+        line([low, high, high, low], band, style) | fill,
         line(canaries, most, LIMIT, hovertemplate="%{y:.3g}"),
         line(canaries, expected, EXPECTED, hovertemplate="%{y:.3g}"),
     ]
     marker = {"color": REACHED.color, "size": 11}
     for each in reached:
         hover = f"{each.words}: {short(each.epsilon)}<extra></extra>"
-        traces.append(
-            points([each.canaries], [each.epsilon], marker, name=each.words, hovertemplate=hover)
-        )
-    shape = layout(
-        "canaries in one run",
-        "epsilon at least",
+        point = points([each.canaries], [each.epsilon], marker, hovertemplate=hover)
+        traces.append(point | {"name": each.words})
+    powers = round_numbers(low, high, [1])
+    ticks = log_axis(np.log10([low, high]).tolist(), powers, "{:,.0f}".format)
+    return figure_of(
+        traces,
+        axis("canaries in one run", **ticks),
+        axis("epsilon at least", rangemode="tozero"),
+        notes=key((style, LIMIT, EXPECTED, REACHED), right=False),
         height=HEIGHT,
-        size=size,
         hovermode="closest",
         dragmode=False,
     )
-    ticks = [10**power for power in range(1, 7) if ends[0] <= 10**power <= ends[1]]
-    shape["xaxis"] |= {
-        "type": "log",
-        "range": [float(np.log10(each)) for each in ends],
-        "tickvals": ticks,
-        "ticktext": [f"{each:,}" for each in ticks],
-    }
-    shape["yaxis"] |= {"rangemode": "tozero"}
-    key = (style, LIMIT, EXPECTED, REACHED)
-    return figure_of(traces, with_key(shape, key, size, right=False), size)
 
 
 def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canaries: int) -> str:
@@ -282,7 +277,7 @@ def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canar
     return f"{first} At {canaries:,}: {'; '.join(parts)}."
 
 
-def _edges(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> FloatArray:
+def _edges(inside: Numbers, outside: Numbers, laws: ScoreLaws | None) -> FloatArray:
     """Return edges of bins that cover all scores and most of the laws."""
     ends = [*inside, *outside]
     if laws is not None:
@@ -296,7 +291,7 @@ def _edges(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | 
     return np.linspace(low, high, BINS + 1)
 
 
-def _bars(scores: Sequence[float], edges: FloatArray, style: Style) -> dict[str, Any]:
+def _bars(scores: Numbers, edges: FloatArray, style: Style) -> Trace:
     heights, _ = np.histogram(np.asarray(scores, dtype=float), edges, density=len(scores) > 0)
     edge = {"color": style.color, "width": 1}
     return {
@@ -310,7 +305,7 @@ def _bars(scores: Sequence[float], edges: FloatArray, style: Style) -> dict[str,
     }
 
 
-def _law(laws: ScoreLaws, law: FloatArray, style: Style) -> dict[str, Any]:
+def _law(laws: ScoreLaws, law: FloatArray, style: Style) -> Trace:
     """Draw the density of a law on a coarser lattice."""
     every = max(1, law.size // 1000)
     size = law.size // every * every

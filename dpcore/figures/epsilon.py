@@ -5,8 +5,7 @@ A ghost is the curve of another setting.
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,15 +13,16 @@ import plotly.graph_objects as go
 
 from dpcore import check
 from dpcore.figures.layout import (
-    NORMAL,
+    SCALES,
+    Axis,
+    Bounds,
     End,
-    Size,
+    Trace,
+    axis,
     figure_of,
     hover_text,
-    labelled,
-    layout,
     line,
-    power_ticks,
+    log_bounds,
 )
 from dpcore.figures.style import (
     BAND,
@@ -39,6 +39,7 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.report.verdict import verdict
 
+Curves = Mapping[str, Curve]  # by accountants
 GHOST_NAME = "Pinned"
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
@@ -73,7 +74,7 @@ def ghost_style(label: str) -> Style:
     return Style(*PINNED_LOOK, label)
 
 
-def curve_line(curve: Curve, epochs: FloatArray | None, look: Style, **more: Any) -> dict[str, Any]:
+def curve_line(curve: Curve, epochs: FloatArray | None, look: Style, **more: Any) -> Trace:
     """The line of a curve without bounds over epochs, or over epsilon where there are none."""
     seen = finite(curve.epsilon)
     hover = hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
@@ -81,7 +82,7 @@ def curve_line(curve: Curve, epochs: FloatArray | None, look: Style, **more: Any
 
 
 def end_of(
-    curve: Curve, look: Style, name: str, top: float | None = None, worth: str = ""
+    curve: Curve, look: Style, name: str, *, top: float = math.inf, worth: str = ""
 ) -> list[End]:
     """The label: mark of the kind, value, mark of the verdict, ↑ above `top`, and name.
 
@@ -90,15 +91,13 @@ def end_of(
     value = float(curve.epsilon[-1])
     if not np.isfinite(value) or value <= 0:
         return []
-    above = ""
-    if top is not None and value > top:
-        above = " ↑"
+    above = " ↑" if value > top else ""
     return [End(look, value, f"{marked(value, curve.kind)}{worth}{above} {name}")]
 
 
 def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:
     """The numbers of steps on a chart of the first `steps` (all): evenly spaced, and the first."""
-    last = mechanism.steps if steps is None else steps
+    last = steps or mechanism.steps
     return np.union1d([1], horizons(last, POINTS - 1)).astype(np.int64)
 
 
@@ -126,7 +125,6 @@ def epsilon_figure(
     accountants: Iterable[str] = DEFAULT_ACCOUNTANTS,
     *,
     log: bool = False,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Epsilon against epoch by each accountant, over the certified band.
 
@@ -153,120 +151,106 @@ def epsilon_figure(
         raise ValueError(f"Expected epochs={epochs!r} to hold at least one step.")
     steps = charted(mechanism, last)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, delta) for name in names}
-    return curves_figure(curves, epochs_at(mechanism, steps), log=log, size=size)
+    return curves_figure(curves, epochs_at(mechanism, steps), log=log)
 
 
 def curves_figure(
-    curves: Mapping[str, Curve],
+    curves: Curves,
     epochs: FloatArray,
     *,
     log: bool = False,
     height: int = 430,
     now: float | None = None,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Epsilon against epoch from curves over the same (n,) epochs; `now` is marked."""
     panel = curves_panel(curves, epochs, log=log)
-    shape = layout("epoch", "epsilon", height=height, right=RIGHT, size=size)
-    shape["yaxis"] |= panel.axis
-    shape = labelled(shape, panel.ends, panel.bounds, size, log=log)
-    if now is not None:
-        mark = {"color": GREY, "width": 1.5}
-        shape["shapes"] = [
-            {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}
-        ]
-    return figure_of(panel.traces, shape, size)
+    return figure_of(
+        [*panel.traces, *lie(panel, curves.get(CERTIFIED), epochs)],
+        axis("epoch"),
+        panel.axis,
+        ends=panel.ends,
+        height=height,
+        right=RIGHT,
+        shapes=through(now),
+    )
 
 
-@dataclass(frozen=True)
-class Panel:
-    """A plot: traces from the back to the front, labels at their ends, and the y axis."""
+def through(x: float | None) -> list[dict[str, Any]]:
+    """A vertical line through all plots, which marks the present, if there is one."""
+    if x is None:
+        return []
+    pen = {"color": GREY, "width": 1.5}
+    return [{"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": pen}]
 
-    behind: list[dict[str, Any]] = field(default_factory=list)
-    curves: list[dict[str, Any]] = field(default_factory=list)  # on which a mark may walk
-    words: list[dict[str, Any]] = field(default_factory=list)
-    ends: list[End] = field(default_factory=list)
-    bounds: tuple[float, float] = (0.0, 1.0)  # in the (log) units of the axis
+
+class Panel(NamedTuple):
+    """A plot of epsilon: traces from the back to the front, their labels, and the y axis."""
+
+    behind: list[Trace]
+    curves: list[Trace]  # on which a mark may walk
+    ends: list[End]
+    bounds: Bounds  # in the (log) units of the axis
     log: bool = False
 
     @property
-    def traces(self) -> list[dict[str, Any]]:
-        return [*self.behind, *self.curves, *self.words]
+    def traces(self) -> list[Trace]:
+        return [*self.behind, *self.curves]
 
     @property
-    def axis(self) -> dict[str, Any]:
-        return {"range": list(self.bounds), "type": "log" if self.log else "linear"}
+    def axis(self) -> Axis:
+        return axis("epsilon", range=list(self.bounds), type=SCALES[self.log])
 
     @property
-    def top(self) -> float | None:
+    def top(self) -> float:
         """The upper end of a linear axis, which high curves leave."""
-        return None if self.log else self.bounds[1]
+        return math.inf if self.log else self.bounds[1]
 
 
 def curves_panel(
-    curves: Mapping[str, Curve],
+    curves: Curves,
     epochs: FloatArray,
     *,
     log: bool = False,
     ghost: Ghost | None = None,
-    beside: Mapping[str, Curve] | None = None,
+    beside: Sequence[Curve] = (),
 ) -> Panel:
     """The plot of `curves_figure`, with a ghost over epochs of its own.
 
     It has room for curves `beside`.
     """
-    seen = [*curves.items(), *(beside or {}).items()]
-    behind: list[dict[str, Any]] = []
+    behind: list[Trace] = []
     ghost_ends: list[End] = []
     if ghost:
-        seen.append(("ghost", ghost.curve))
+        beside = [*beside, ghost.curve]
         style = ghost_style(ghost.label)
         behind.append(curve_line(ghost.curve, ghost.epochs, style))
         ghost_ends = end_of(ghost.curve, style, GHOST_NAME)
-    bounds = _bounds(dict(seen), log)
-    lines: list[dict[str, Any]] = []
+    lines: list[Trace] = []
     for name in _certified_first(curves):
         if np.isfinite(curves[name].epsilon).any():
             *below, above = _traces(name, curves[name], epochs)
             behind += below
             lines.append(above)
-    words = lie(curves, epochs, bounds, log)
-    panel = Panel(behind, lines, words, ghost_ends, bounds, log)
-    return replace(panel, ends=[*_ends(curves, panel.top), *ghost_ends])
+    panel = Panel(behind, lines, [], _bounds(curves, beside, log), log)
+    return panel._replace(ends=[*_ends(curves, panel.top), *ghost_ends])
 
 
-def _certified_first(curves: Mapping[str, Curve]) -> list[str]:
+def _certified_first(curves: Curves) -> list[str]:
     """The names in the order of drawing: the certified band lies underneath."""
     return sorted(curves, key=lambda name: name != CERTIFIED)
 
 
-def profile_parts(
-    profiles: Mapping[str, Curve], *, log: bool, height: int, ghost: Ghost | None, size: Size
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The traces and the layout of `profile_figure` for Poisson batches."""
+def profile_traces(profiles: Curves, ghost: Ghost | None) -> list[Trace]:
+    """The traces of `profile_figure` for Poisson batches."""
     traces = []
     if ghost:
         traces.append(curve_line(ghost.curve, ghost.epochs, ghost_style(ghost.label)))
     for name in _certified_first(profiles):
         traces += _traces(name, profiles[name])
-    shape = layout("epsilon", "delta", height=height, size=size, hovermode="y unified")
-    shape["showlegend"] = True
-    shape["legend"] = {
-        "orientation": "h",
-        "y": 1.02,
-        "yanchor": "bottom",
-        "x": 0,
-        "font": {"size": size.text},
-    }
-    if log:
-        shape["xaxis"]["type"] = "log"
-    else:
-        shape["xaxis"]["range"] = [0, 1.05 * _top(profiles)]
-    shape["yaxis"] |= power_ticks(*np.log10(DELTAS[[0, -1]]))
-    return traces, shape
+    return traces
 
 
-def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[dict[str, Any]]:
+def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[Trace]:
     """The lines of an accountant over epochs, or over epsilon where there are none."""
     style = style_of(name)
     if curve.lower is not None:
@@ -276,26 +260,24 @@ def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[d
         return bounds_traces(curve, epochs, (below, style), {"fillcolor": BAND})
     seen = finite(curve.epsilon)
     if epochs is None:
-        trace = _drawn(curve, seen, epochs, style)
-        hover = "%{x:.3g}"
+        trace = line(seen, curve.delta, style, hovertemplate="%{x:.3g}")
     else:
-        trace = _drawn(curve, seen, epochs, style, width=THIN)
-        hover = "%{y:.3g}"
+        trace = line(epochs, seen, style, width=THIN, hovertemplate="%{y:.3g}")
     if curve.kind.is_bound:
-        return [trace | hover_text(seen, at_most)]
-    return [trace | {"hovertemplate": hover}]
+        trace |= hover_text(seen, at_most)
+    return [trace]
 
 
 def bounds_traces(
-    curve: Curve, epochs: FloatArray | None, styles: tuple[Style, Style], between: dict[str, Any]
-) -> list[dict[str, Any]]:
+    curve: Curve, epochs: FloatArray | None, styles: tuple[Style, Style], between: Trace
+) -> list[Trace]:
     """The lower and the upper bound with their fillings, over epochs or else over epsilon."""
     lower_style, upper_style = styles
     upper = finite(curve.epsilon)
     lower = np.zeros(upper.shape) if curve.lower is None else curve.lower
-    axis = "x" if epochs is None else "y"
-    below = _drawn(curve, lower, epochs, lower_style, fill=f"tozero{axis}")
-    above = _drawn(curve, upper, epochs, upper_style, fill=f"tonext{axis}")
+    across = "x" if epochs is None else "y"
+    below = _drawn(curve, lower, epochs, lower_style, fill=f"tozero{across}")
+    above = _drawn(curve, upper, epochs, upper_style, fill=f"tonext{across}")
     return [
         below | {"fillpattern": BELOW_BAND} | hover_text(lower, at_least),
         above | between | hover_text(upper, at_most),
@@ -304,7 +286,7 @@ def bounds_traces(
 
 def _drawn(
     curve: Curve, epsilon: FloatArray, epochs: FloatArray | None, style: Style, **more: Any
-) -> dict[str, Any]:
+) -> Trace:
     """The line of epsilons (n,) over epochs, or of delta over epsilon where there are none."""
     if epochs is None:
         return line(epsilon, curve.delta, style, **more)
@@ -316,56 +298,53 @@ def finite(values: FloatArray) -> FloatArray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def lie(
-    curves: Mapping[str, Curve], epochs: FloatArray, bounds: tuple[float, float], log: bool
-) -> list[dict[str, Any]]:
-    """A text in the lower right corner, below the certified band, if it has room there."""
-    band = curves.get(CERTIFIED)
+def lie(panel: Panel, band: Curve | None, epochs: FloatArray, side: str = "left") -> list[Trace]:
+    """A text beside the last epoch at the foot of the plot, if the band leaves room below it."""
     if band is None or band.lower is None or band.lower[-1] <= 0:
         return []
+    low, high = panel.bounds
     end = float(band.lower[-1])
-    low, high = bounds
-    below = (np.log10(end) if log else end) - low
-    if below < ROOM * (high - low):
+    if panel.log:
+        end = math.log10(end)
+    if end - low < ROOM * (high - low):
         return []
     height = low + 0.01 * (high - low)
+    if panel.log:
+        height = 10**height
     return [
         {
             "type": "scatter",
             "mode": "text",
             "x": [float(epochs[-1])],
-            "y": [10**height if log else height],
+            "y": [height],
             "text": [LIE],
-            "textposition": "top left",
+            "textposition": f"top {side}",
             "hoverinfo": "skip",
             "name": LIE,
         }
     ]
 
 
-def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
+def _ends(curves: Curves, top: float) -> list[End]:
     """The labels of all curves, with the marks of their verdicts if a band can judge them."""
     band = curves.get(CERTIFIED)
     ends: list[End] = []
     for name, curve in curves.items():
-        mark = ""
+        worth = ""
         if band and band.lower is not None:
             sign, _ = SIGNS["worth"][verdict(curve, band).worth]
-            mark = f" {sign}"
+            worth = f" {sign}"
         style = style_of(name)
-        ends += end_of(curve, style, style.label, top, mark)
+        ends += end_of(curve, style, style.label, top=top, worth=worth)
     return ends
 
 
-def _bounds(curves: Mapping[str, Curve], log: bool) -> tuple[float, float]:
+def _bounds(curves: Curves, beside: Sequence[Curve], log: bool) -> Bounds:
+    """The ends of the y axis, in its own units."""
     if not log:
-        return 0.0, 1.05 * _top(curves)
-    values = np.concatenate([np.empty(0), *(curve.epsilon for curve in curves.values())])
-    seen = values[np.isfinite(values) & (values > 0)]
-    if not seen.size:
-        return -2.0, 2.0
-    lowest = max(float(seen.min()), FLOOR)
-    return np.log10(lowest) - 0.05, np.log10(seen.max()) + 0.08
+        return 0.0, 1.05 * highest(curves, beside)
+    heights = [curve.epsilon for curve in (*curves.values(), *beside)]
+    return log_bounds(heights, FLOOR)
 
 
 def greatest(curve: Curve) -> float:
@@ -373,14 +352,14 @@ def greatest(curve: Curve) -> float:
     return float(np.max(curve.epsilon, where=np.isfinite(curve.epsilon), initial=0.0))
 
 
-def _top(curves: Mapping[str, Curve]) -> float:
+def highest(curves: Curves, beside: Sequence[Curve] = ()) -> float:
     """The largest epsilon of a linear axis.
 
     Curves far above the certified one (or the lowest) may leave it.
     """
-    highest = {name: greatest(curve) for name, curve in curves.items()}
-    seen = [value for value in highest.values() if value > 0]
+    seen = [value for value in map(greatest, (*curves.values(), *beside)) if value > 0]
     if not seen:
         return 1.0 / 1.05
-    most = FAR * (highest.get(CERTIFIED) or min(seen))
+    certified = greatest(curves[CERTIFIED]) if CERTIFIED in curves else 0.0
+    most = FAR * (certified or min(seen))
     return max(value for value in seen if value <= most)

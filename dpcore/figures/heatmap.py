@@ -7,18 +7,27 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.layout import NORMAL, Size, figure_of, layout, points
-from dpcore.privacy.accountants.base import Curve, FloatArray
+from dpcore.figures.layout import (
+    FONT,
+    Axis,
+    Note,
+    Trace,
+    axis,
+    figure_of,
+    log_axis,
+    points,
+    round_numbers,
+)
+from dpcore.figures.style import BLACK, HEIGHTS, WHITE, faded
+from dpcore.privacy.accountants.base import Curve, FloatArray, Kind
 from dpcore.privacy.report.numbers import rounded
 
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CLOSE = 1.25  # a level within this factor of the target gives way to it
 ENDS = (0.05, 200.0)  # epsilons at the ends of the colours, the same on every map
-# White is legible on all of them.
-COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#8a2a72"))
-INK = "#ffffff"
 HOVER = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
-SHADE = "rgba(0,0,0,0.6)"
+MAP_FONT = {"color": WHITE, **FONT}
+SHADE = faded(BLACK, 0.6)  # under words on a map
 ASIDE = 0.85  # of the width: where the target's label stands
 # From a mark, in shares of the width and the height: the place of its word.
 BESIDE = ((-0.05, 0.16), (-0.09, 0.09))
@@ -71,7 +80,6 @@ def heatmap_figure(
     *,
     target: float | None = None,
     marks: Sequence[Mark] = (),
-    size: Size = NORMAL,
 ) -> go.Figure:
     """The map over epochs (T,) and sigma (S,), both logarithmic; the target has the thick contour.
 
@@ -80,7 +88,8 @@ def heatmap_figure(
     """
     epsilon = np.stack([each.epsilon for each in rows])
     levels = [level for level in LEVELS if not _gives_way(level, target)]
-    levels += [target] if target else []
+    if target:
+        levels.append(target)
     strokes = []
     labels = []
     thick = np.full(epochs.shape, np.inf)  # (T,), the contour of the target
@@ -88,19 +97,22 @@ def heatmap_figure(
         path = Path(level, contour(sigmas, epsilon, level), level == target)
         if np.isfinite(path.sigmas).any():
             strokes += _stroke(epochs, path)
-            labels.append(_label(epochs, path, sigmas, marks, size))
+            labels.append(_label(epochs, path, sigmas, marks))
             if path.thick:
                 thick = path.sigmas
     known = ~np.isnan(thick)
     named = []
     for mark in marks:
         crossed = np.interp(mark.epochs, epochs[known], thick[known])
-        named.append(_mark(mark, mark.sigma > 1.01 * crossed, size))
-    shape = layout("epochs", "sigma", height=460, size=size, hovermode="closest")
-    shape["xaxis"] |= log_axis(epochs)
-    shape["yaxis"] |= log_axis(sigmas)
-    shape["annotations"] = labels
-    return figure_of([_cells(sigmas, rows, epsilon, epochs), *strokes, *named], shape, size)
+        named.append(_mark(mark, mark.sigma > 1.01 * crossed))
+    return figure_of(
+        [_cells(sigmas, rows, epsilon, epochs), *strokes, *named],
+        axis("epochs", **log_cells(epochs)),
+        axis("sigma", **log_cells(sigmas)),
+        notes=labels,
+        height=460,
+        hovermode="closest",
+    )
 
 
 def _gives_way(level: float, target: float | None) -> bool:
@@ -113,9 +125,9 @@ def cells_of(
     y: Any,
     heights: Any,
     ends: tuple[float, float],
-    colors: Sequence[tuple[float, str]] = COLORS,
+    colors: Sequence[tuple[float, str]] = HEIGHTS,
     **more: Any,
-) -> dict[str, Any]:
+) -> Trace:
     """The trace of a map whose colours reach over these ends; it has no colour bar."""
     low, high = ends
     return {
@@ -125,7 +137,7 @@ def cells_of(
         "z": heights,
         "zmin": low,
         "zmax": high,
-        "colorscale": [list(each) for each in colors],
+        "colorscale": colors,
         "showscale": False,
         **more,
     }
@@ -133,18 +145,14 @@ def cells_of(
 
 def _cells(
     sigmas: FloatArray, rows: Sequence[Curve], epsilon: FloatArray, epochs: FloatArray
-) -> dict[str, Any]:
+) -> Trace:
     with np.errstate(divide="ignore"):
         height = np.log10(np.where(np.isfinite(epsilon), epsilon, np.nan))
     low, high = np.log10(ENDS)
     heights = np.clip(height, low, high)
     texts = []
     for row in rows:
-        own = [
-            rounded(each, row.kind) if math.isfinite(each) else "no number"
-            for each in row.epsilon.tolist()
-        ]
-        texts.append(own)
+        texts.append([_said(each, row.kind) for each in row.epsilon.tolist()])
     return cells_of(
         epochs,
         sigmas,
@@ -157,7 +165,11 @@ def _cells(
     )
 
 
-def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
+def _said(epsilon: float, kind: Kind) -> str:
+    return rounded(epsilon, kind) if math.isfinite(epsilon) else "no number"
+
+
+def _stroke(epochs: FloatArray, path: Path) -> list[Trace]:
     """A white line; the target has a dark edge."""
     common = {
         "type": "scatter",
@@ -167,29 +179,27 @@ def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
         "hoverinfo": "skip",
     }
     if not path.thick:
-        return [common | {"line": {"color": INK, "width": 1.2, "dash": "dot"}, "name": "contour"}]
-    lines = {"edge": {"color": "#000000", "width": 7}, "target": {"color": INK, "width": 3.5}}
-    return [common | {"line": line, "name": name} for name, line in lines.items()]
+        return [common | {"line": {"color": WHITE, "width": 1.2, "dash": "dot"}, "name": "contour"}]
+    edge = {"line": {"color": BLACK, "width": 7}, "name": "edge"}
+    return [common | edge, common | {"line": {"color": WHITE, "width": 3.5}, "name": "target"}]
 
 
-def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
-    edge = {"color": "#000000", "width": 2}
+def _mark(mark: Mark, above: bool) -> Trace:
+    edge = {"color": BLACK, "width": 2}
     return points(
         [mark.epochs],
         [mark.sigma],
-        {"size": 13, "color": INK, "symbol": mark.symbol, "line": edge},
+        {"size": 13, "color": WHITE, "symbol": mark.symbol, "line": edge},
         hoverinfo="skip",
         name=mark.word,
         mode="markers+text",
         text=[f"<b>{mark.word}</b>"],
         textposition="top right" if above else "bottom right",
-        textfont={"color": INK, "size": size.text},
+        textfont=MAP_FONT,
     )
 
 
-def _label(
-    epochs: FloatArray, path: Path, rows: FloatArray, marks: Sequence[Mark], size: Size
-) -> dict[str, Any]:
+def _label(epochs: FloatArray, path: Path, rows: FloatArray, marks: Sequence[Mark]) -> Note:
     """The level on its line.
 
     It stands near the diagonal, so that labels keep apart, and away from the words of marks.
@@ -212,15 +222,13 @@ def _label(
         above = up - _share(np.log10(mark.sigma), heights)
         distance += 10 * ((left < right) & (right < end) & (low < above) & (above < high))
     place = int(np.argmin(np.where(seen, distance, np.inf)))
-    return {
-        "x": x[place],
-        "y": y[place],
-        "text": text,
-        "font": {"color": INK, "size": size.text},
-        "showarrow": False,
-        "bgcolor": SHADE,
-        "borderpad": 2,
-    }
+    return map_note(x[place], y[place], text)
+
+
+def map_note(x: float, y: float, text: str) -> Note:
+    """A text on a map, in the units of its axes."""
+    look = {"font": MAP_FONT, "showarrow": False, "bgcolor": SHADE, "borderpad": 2}
+    return {"x": x, "y": y, "text": text, **look}
 
 
 def _share(values: Any, ends: FloatArray) -> FloatArray:
@@ -228,19 +236,10 @@ def _share(values: Any, ends: FloatArray) -> FloatArray:
     return (values - ends[0]) / max(ends[-1] - ends[0], 1e-9)
 
 
-def log_axis(values: FloatArray) -> dict[str, Any]:
+def log_cells(values: FloatArray) -> Axis:
     """A logarithmic axis with ticks at 1, 2 and 5 that ends half a cell outside the values."""
-    low, high = np.log10(values[0]), np.log10(values[-1])
+    low, high = np.log10(values[[0, -1]])
     half = (high - low) / max(values.size - 1, 1) / 2 or 0.1
-    start, end = float(low - half), float(high + half)
-    ticks = []
-    for decade in range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1):
-        ticks += [float(f"{digit}e{decade}") for digit in (1, 2, 5)]
-    seen = [tick for tick in ticks if start <= np.log10(tick) <= end]
-    return {
-        "type": "log",
-        "showgrid": False,
-        "range": [start, end],
-        "tickvals": seen,
-        "ticktext": [f"{tick:g}" for tick in seen],
-    }
+    ends = [float(low - half), float(high + half)]
+    ticks = round_numbers(10 ** ends[0], 10 ** ends[1])
+    return log_axis(ends, ticks, "{:g}".format) | {"showgrid": False}

@@ -1,30 +1,43 @@
 """The lab's chart: epsilon by each accountant above the accuracy of runs, over one x axis."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import RIGHT, Ghost, Panel, curve_line, curves_panel, end_of
+from dpcore.figures.epsilon import (
+    RIGHT,
+    Curves,
+    Ghost,
+    Panel,
+    curve_line,
+    curves_panel,
+    end_of,
+    lie,
+    through,
+)
 from dpcore.figures.layout import (
-    NORMAL,
+    FONT,
+    Axis,
     End,
-    Size,
-    end_labels,
+    Note,
+    Numbers,
+    Trace,
+    axis,
     figure_of,
-    layout,
-    line,
-    plot_height,
+    marked_line,
+    percents,
     points,
 )
 from dpcore.figures.sampled import Sampled, with_sampled
 from dpcore.figures.style import GREY, Style
-from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import FloatArray
+from dpcore.privacy.report.statement import SAME
 
 GAP = 14  # pixels between the two plots
+AROUND = 64  # pixels above and below them
 SHARE = 0.5  # of the rest of the height for epsilon
 # Ids of traces, most followed by a place.
 CURVE = "epsilon-"
@@ -52,9 +65,9 @@ class LabRun(NamedTuple):
 
     style: Style  # its label is the run's
     place: int  # in the order of the runs shown
-    epochs: Sequence[float]
-    accuracy: Sequence[float]
-    spent: Sequence[float] = ()
+    epochs: Numbers
+    accuracy: Numbers
+    spent: Numbers = ()
     level: bool = False  # it spends no epsilon, and so has no place on that axis
     now: float | None = None  # its present epoch, while it runs
     end: float = 0.0  # its last epoch
@@ -71,7 +84,7 @@ class LabRun(NamedTuple):
 
 
 def lab_figure(
-    curves: Mapping[str, Curve],
+    curves: Curves,
     epochs: FloatArray,
     runs: Sequence[LabRun] = (),
     *,
@@ -81,7 +94,6 @@ def lab_figure(
     otherwise: Sampled | None = None,
     without: str = INVITATION,
     height: int = 500,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Epsilon above accuracy, over epochs (n,) or, if it is finite, over the certified epsilon.
 
@@ -100,22 +112,36 @@ def lab_figure(
         ghosts = []
         otherwise = None
     end = _end_of_axis(x, runs, by_epsilon)
-    upper = _epsilon_panel(curves, x, ghost, ghosts, otherwise, end, log)
-    lower = _accuracy_panel(runs, by_epsilon, end)
-    dots, through = _now(curves, x, epochs, runs)
-    shape = layout(title, "", height=height, right=RIGHT, size=size)
-    shape = _stacked(shape, upper, lower, end, size)
-    shape |= {"shapes": through, "hoversubplots": "axis"}
-    notes = _labels(shape, upper, lower, runs, size)
+    upper = _epsilon_panel(curves, x, ghost, ghosts, log)
+    if otherwise:
+        upper = with_sampled(upper, otherwise)
+    words = _words(upper, curves, x, otherwise, at_left=x[-1] < ENOUGH * end)
+    certified, ghost_ends = _ghosts(ghosts, upper.top)
+    lower = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]
+    now = None
+    for run in runs:
+        if run.now is not None:
+            now = float(np.interp(run.now, epochs, x))
+            lower.append(_reached(run, run.now, now, curves, epochs))
+            break
+    notes = []
     if not runs:
-        text = {"text": without, "showarrow": False, "font": {"size": size.text}}
-        middle = {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"}
-        notes.append(text | middle)
-    shape["annotations"] = notes
-    return figure_of([*upper.traces, *lower.traces, *dots], shape, size)
+        notes.append(_invitation(without))
+    return figure_of(
+        [*upper.traces, *words, *certified, *lower],
+        _shared_axis(title, end),
+        upper.axis | {"domain": [1 - SHARE, 1]},
+        yaxis2=_accuracy_axis(height),
+        ends=[*upper.ends, *ghost_ends, *_accuracies(runs)],
+        notes=notes,
+        height=height,
+        right=RIGHT,
+        shapes=through(now),
+        hoversubplots="axis",
+    )
 
 
-def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
+def over_epsilon(curves: Curves, across: str) -> bool:
     """True if the x axis is the certified epsilon, which must be finite."""
     if across == "epoch" or CERTIFIED not in curves:
         return False
@@ -134,78 +160,87 @@ def _end_of_axis(x: FloatArray, runs: Sequence[LabRun], by_epsilon: bool) -> flo
 
 
 def _epsilon_panel(
-    curves: Mapping[str, Curve],
+    curves: Curves,
     x: FloatArray,
     ghost: Ghost | None,
     ghosts: Sequence[LabRun],
-    otherwise: Sampled | None,
-    end: float,
     log: bool,
 ) -> Panel:
-    """The upper plot: epsilon of the controls, of the pinned setting, and of runs of others."""
-    beside = {run.style.label: run.ghost.curve for run in ghosts if run.ghost}
+    """The upper plot: epsilon of the controls and of the pinned setting, with room for ghosts."""
+    beside = [run.ghost.curve for run in ghosts if run.ghost]
     panel = curves_panel(curves, x, log=log, ghost=ghost, beside=beside)
     for place, trace in enumerate(panel.curves, len(panel.behind)):
         trace["uid"] = f"{CURVE}{place}"
         if len(x) == 1:  # a line of one point would not be seen
             trace["mode"] = "markers"
+    return panel
+
+
+def _words(
+    panel: Panel, curves: Curves, x: FloatArray, otherwise: Sampled | None, *, at_left: bool
+) -> list[Trace]:
+    """The words about the shaded region, at the left edge if that would cut off what ends there."""
+    band = curves.get(CERTIFIED)
     if otherwise:
-        panel = with_sampled(panel, otherwise)
-    # The words begin at the left edge, which would cut off what ends with them.
-    if x[-1] < ENOUGH * end:
-        for words in panel.words:
-            words |= {"x": [0.0], "textposition": "top right"}
-    in_front: list[dict[str, Any]] = []
-    ends = list(panel.ends)
-    for run in ghosts:
+        x = otherwise.epochs
+        band = otherwise.curve
+        if otherwise.sampler.adjacency not in SAME:
+            band = None
+    if at_left:
+        return lie(panel, band, np.zeros(1), "right")
+    return lie(panel, band, x)
+
+
+def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]:
+    """The certified epsilon of runs whose settings are not those of the controls."""
+    traces = []
+    ends = []
+    for run in runs:
         if run.ghost:
-            in_front.append(_certified(run, run.ghost))
-            ends += end_of(run.ghost.curve, run.drawn, run.style.label, panel.top)
-    return replace(panel, words=[*panel.words, *in_front], ends=ends)
+            name = run.style.label
+            look = run.style._replace(label=f"{name}, certified")
+            curve = run.ghost.curve
+            own = f"{GHOST}{run.place}"
+            traces.append(curve_line(curve, run.ghost.epochs, look, width=GHOST_PEN, uid=own))
+            ends += end_of(curve, run.drawn, name, top=top)
+    return traces, ends
 
 
-def _accuracy_panel(runs: Sequence[LabRun], by_epsilon: bool, end: float) -> Panel:
-    """The lower plot: the accuracy of each run."""
+def _accuracies(runs: Sequence[LabRun]) -> list[End]:
+    """The labels of the runs in the lower plot, each with the run's id."""
     ends = []
     for run in runs:
         if run.accuracy:
             last = 100 * run.accuracy[-1]
-            ends.append(End(run.drawn, last, label_of(run, last)))
-    lines = [_accuracy(run, by_epsilon, end) for run in runs]
-    return Panel(curves=lines or [NOTHING_YET], ends=ends, bounds=ACCURACY)
+            style = run.drawn._replace(label=f"{RUN}{run.place}")
+            ends.append(End(style, last, label_of(run, last), axis="y2"))
+    return ends
 
 
-def _stacked(
-    shape: dict[str, Any], upper: Panel, lower: Panel, end: float, size: Size
-) -> dict[str, Any]:
-    """The layout of two plots over one x axis; a line through both follows the cursor."""
-    font = {"size": size.text}
-    gap = GAP / plot_height(shape)
-    across = {"anchor": "y2", "range": [0, 1.02 * end or 1.0], "showspikes": True}
-    spike = {"spikemode": "across", "spikesnap": "cursor", "spikethickness": 1}
-    look = {"spikedash": "dot", "spikecolor": GREY}
-    epsilon = {"title": {"text": "epsilon", "font": font}, "domain": [1 - SHARE, 1]}
-    accuracy = {"title": {"text": "accuracy, %", "font": font}, "domain": [0, 1 - SHARE - gap]}
-    return shape | {
-        "xaxis": shape["xaxis"] | across | spike | look,
-        "yaxis": shape["yaxis"] | epsilon | upper.axis,
-        "yaxis2": shape["yaxis"] | accuracy | {"range": [*lower.bounds], "dtick": 25},
-    }
+def _shared_axis(title: str, end: float) -> Axis:
+    """The x axis of both plots; a line through both follows the cursor."""
+    return axis(
+        title,
+        anchor="y2",
+        range=[0, 1.02 * end or 1.0],
+        showspikes=True,
+        spikemode="across",
+        spikesnap="cursor",
+        spikethickness=1,
+        spikedash="dot",
+        spikecolor=GREY,
+    )
 
 
-def _labels(
-    shape: dict[str, Any], upper: Panel, lower: Panel, runs: Sequence[LabRun], size: Size
-) -> list[dict[str, Any]]:
-    """The labels at the ends of all curves; those of runs have the run's id."""
-    height = plot_height(shape)
-    notes = end_labels(upper.ends, upper.bounds, round(height * SHARE), log=upper.log, size=size)
-    room = round(height * (1 - SHARE)) - GAP
-    tested = [run for run in runs if run.accuracy]
-    below = end_labels(lower.ends, lower.bounds, room, size=size)
-    for run, note in zip(tested, below, strict=True):
-        note |= {"yref": "y2", "name": f"{RUN}{run.place}"}
-        notes.append(note)
-    return notes
+def _accuracy_axis(height: int) -> Axis:
+    gap = GAP / (height - AROUND)
+    return axis("accuracy, %", domain=[0, 1 - SHARE - gap], range=[*ACCURACY], dtick=25)
+
+
+def _invitation(text: str) -> Note:
+    """The text in the middle of the lower plot."""
+    middle = {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"}
+    return {"text": text, "showarrow": False, "font": FONT, **middle}
 
 
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
@@ -214,9 +249,10 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
     A long name keeps its first and its last characters, where similar runs differ; the hover shows
     all of it.
 
-    >>> label_of(LabRun(Style("#2f70c4", "solid", "━━", "private"), 0, [], []), 90.91)
+    >>> from dpcore.figures.style import RUNS
+    >>> label_of(LabRun(Style(*RUNS[0], "private"), 0, [], []), 90.91)
     '90.9 % private'
-    >>> long = Style("#2f70c4", "solid", "━━", "upright scattering, 4 views, lr 4")
+    >>> long = Style(*RUNS[0], "upright scattering, 4 views, lr 4")
     >>> label_of(LabRun(long, 0, [], []), 97.4)
     '97.4 % upright scatteri… lr 4'
     """
@@ -229,53 +265,33 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
     return f"{number} % {name}"
 
 
-def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
-    heights = [100 * each for each in run.accuracy]
-    across: Sequence[float] = run.spent if by_epsilon else run.epochs
+def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> Trace:
+    heights = percents(run.accuracy)
+    across = [*run.epochs]
+    if by_epsilon:
+        across = [*run.spent]
     # No epsilon is spent: the last accuracy, all along, once there is one.
     if by_epsilon and run.level:
         across = [0.0, end]
-        heights = [heights[-1] if heights else np.nan] * 2
-    pen, point = NORMAL.pen, 5
+        heights = heights[-1:] * 2 or [np.nan] * 2
+    trace = marked_line(across, heights, run.style, hovertemplate="%{y:.1f} %")
+    trace |= {"yaxis": "y2", "uid": f"{RUN}{run.place}"}
     if run.ghost:
-        pen, point = GHOST_PEN, 3
-    return line(
-        [*across],
-        heights,
-        run.style,
-        width=pen,
-        yaxis="y2",
-        uid=f"{RUN}{run.place}",
-        mode="lines+markers",
-        marker={"size": point},
-        hovertemplate="%{y:.1f} %",
-    )
+        trace["line"]["width"] = GHOST_PEN
+        trace["marker"]["size"] = 3
+    return trace
 
 
-def _certified(run: LabRun, ghost: Ghost) -> dict[str, Any]:
-    """The certified epsilon of a run whose settings are not those of the controls."""
-    look = run.style._replace(label=f"{run.style.label}, certified")
-    return curve_line(ghost.curve, ghost.epochs, look, width=GHOST_PEN, uid=f"{GHOST}{run.place}")
-
-
-def _now(
-    curves: Mapping[str, Curve], x: FloatArray, epochs: FloatArray, runs: Sequence[LabRun]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The marks of the run that trains: a point on each of its curves, a line through all."""
-    for run in runs:
-        if run.now is not None:
-            break
-    else:
-        return [], []
-    at = float(np.interp(run.now, epochs, x))
-    pen = {"color": GREY, "width": 1.5}
-    through = {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": pen}
-    followed = curves.values()
+def _reached(run: LabRun, epoch: float, x: float, curves: Curves, epochs: FloatArray) -> Trace:
+    """The points at x, on the curves of a run, that it has reached at an epoch."""
+    followed = list(curves.values())
     if run.ghost and run.ghost.epochs is not None:
         epochs = run.ghost.epochs
         followed = [run.ghost.curve]
-    reached = [float(np.interp(run.now, epochs, each.epsilon)) for each in followed]
-    seen = [each for each in reached if np.isfinite(each)]
+    heights = []
+    for curve in followed:
+        height = float(np.interp(epoch, epochs, curve.epsilon))
+        if np.isfinite(height):
+            heights.append(height)
     look = {"size": 9, "color": GREY, "line": {"width": 1, "color": "white"}}
-    dots = points([at] * len(seen), seen, look, name="now", hoverinfo="skip", uid=NOW)
-    return [dots], [through]
+    return points([x] * len(heights), heights, look, name="now", hoverinfo="skip", uid=NOW)

@@ -1,6 +1,7 @@
-"""What charts are made of: sizes, layouts, axes, traces, and the labels beside them."""
+"""What charts are made of: traces, axes, labels beside lines, and the figure around them."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +10,12 @@ import plotly.graph_objects as go
 
 from dpcore.figures.style import Style
 from dpcore.privacy.mechanism import FloatArray
+
+Trace = dict[str, Any]  # as plotly has them: plain dicts are several times faster than its objects
+Axis = dict[str, Any]
+Note = dict[str, Any]
+Numbers = Sequence[float]
+Bounds = tuple[float, float]  # of an axis, in its (log) units
 
 
 class Size(NamedTuple):
@@ -28,32 +35,95 @@ class Size(NamedTuple):
 
 NORMAL = Size()
 PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
+FONT = {"size": NORMAL.text}
+SCALES = {False: "linear", True: "log"}  # of an axis
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Plotly does not check the attributes of a figure, which would take longer than all else.
 CHECKED = False
 LINE_PIXELS = 19  # of a line of normal text
 
 
-def layout(
-    x: str, y: str, *, height: int = 430, right: int = 12, size: Size = NORMAL, **more: Any
-) -> dict[str, Any]:
-    """The layout of every chart; `right` is the room beside the plot, in pixels of normal text."""
-    font = {"size": size.text}
-    axis = {"zeroline": False, "tickfont": font}
-    return {
+class End(NamedTuple):
+    """The label at the end of a line: its height there, its text, and a name on the line below."""
+
+    style: Style
+    y: float
+    text: str
+    name: str = ""
+    axis: str = "y"
+
+
+def figure_of(
+    traces: Sequence[Trace],
+    x: Axis,
+    y: Axis,
+    *,
+    ends: Sequence[End] = (),
+    notes: Sequence[Note] = (),
+    height: int = 430,
+    left: int = 56,
+    right: int = 12,
+    top: int = 16,
+    **more: Any,
+) -> go.Figure:
+    """The figure of traces over two axes; around the plot there is room of so many pixels.
+
+    In the browser figure_growth.js moves the labels to the `ends` of their lines.
+    """
+    falling = sorted(ends, key=lambda end: -end.y)
+    shape = {
         "height": height,
-        "margin": {"l": size.scaled(56), "r": size.scaled(right), "t": 16, "b": size.scaled(48)},
-        "font": font,
-        "hoverlabel": {"font": font},
+        "margin": {"l": left, "r": right, "t": top, "b": 48},
+        "font": FONT,
+        "hoverlabel": {"font": FONT},
         "showlegend": False,
         "hovermode": "x unified",
-        "xaxis": axis | {"title": {"text": x, "font": font}},
-        "yaxis": axis | {"title": {"text": y, "font": font}},
+        "xaxis": x,
+        "yaxis": y,
+        "annotations": [*_labels(falling), *notes],
+        "meta": {"ends": [end.y for end in falling]},
         **more,
     }
+    return go.Figure({"data": list(traces), "layout": shape}, _validate=CHECKED)
 
 
-def power_ticks(low: float, high: float, most: int = 7) -> dict[str, Any]:
+def axis(title: str, **more: Any) -> Axis:
+    return {"zeroline": False, "tickfont": FONT, "title": {"text": title, "font": FONT}, **more}
+
+
+def sized(figure: go.Figure, size: Size) -> go.Figure:
+    """The figure with text and lines of this size, and room for them; its height stays."""
+    if size == NORMAL:
+        return figure
+    drawn = figure.to_dict()
+    drawn["layout"].pop("template", None)
+    _enlarge(drawn, size)
+    for trace in drawn["data"]:
+        pen = trace.get("line", {})
+        if "width" in pen:
+            pen["width"] *= size.pen / NORMAL.pen
+    return go.Figure(drawn, _validate=CHECKED)
+
+
+def _enlarge(part: Any, size: Size) -> None:
+    """Change all fonts, margins and shifts of labels within a part of a figure, in place."""
+    if isinstance(part, list | tuple):
+        for each in part:
+            _enlarge(each, size)
+    if not isinstance(part, dict):
+        return
+    for name, value in part.items():
+        if name.endswith("font"):
+            value["size"] = size.text
+        elif name == "margin":
+            part[name] = {side: size.scaled(pixels) for side, pixels in value.items()}
+        elif name == "yshift":
+            part[name] = size.scaled(value)
+        else:
+            _enlarge(value, size)
+
+
+def power_ticks(low: float, high: float, most: int = 7) -> Axis:
     """Ticks of a logarithmic axis at powers of ten between two exponents.
 
     Plotly's own are larger than other text.
@@ -73,33 +143,53 @@ def power_ticks(low: float, high: float, most: int = 7) -> dict[str, Any]:
     return {"type": "log", "tickvals": values, "ticktext": texts}
 
 
-def figure_of(
-    traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL
-) -> go.Figure:
-    """The figure of traces and a layout, with lines of this size."""
-    thicker = size.pen / NORMAL.pen
-    drawn = []
-    for trace in traces:
-        pen = trace.get("line", {})
-        if thicker != 1 and "width" in pen:
-            trace = trace | {"line": pen | {"width": thicker * pen["width"]}}
-        drawn.append(trace)
-    return go.Figure({"data": drawn, "layout": shape}, _validate=CHECKED)
+def round_numbers(low: float, high: float, digits: Sequence[int] = (1, 2, 5)) -> list[float]:
+    """The numbers from `low` to `high` with one of these digits and zeros.
+
+    >>> round_numbers(0.3, 6.0), round_numbers(0.3, 60.0, [1])
+    ([0.5, 1.0, 2.0, 5.0], [1.0, 10.0])
+    """
+    found = []
+    for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
+        for digit in digits:
+            number = float(f"{digit}e{power}")
+            if low <= number <= high:
+                found.append(number)
+    return found
 
 
-def plot_height(shape: dict[str, Any]) -> float:
-    """The height of a chart without its margins, in pixels."""
-    return shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
+def log_axis(ends: Numbers, ticks: Numbers, written: Callable[[float], str]) -> Axis:
+    """A logarithmic axis between two exponents with these ticks."""
+    texts = [written(tick) for tick in ticks]
+    return {"type": "log", "range": list(ends), "tickvals": ticks, "ticktext": texts}
 
 
-def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
+def log_bounds(heights: Sequence[FloatArray], least: float) -> Bounds:
+    """The exponents at the ends of an axis, from `least` or more to the largest height."""
+    values = np.concatenate([np.empty(0), *heights])
+    seen = values[np.isfinite(values) & (values > 0)]
+    if not seen.size:
+        return -2.0, 2.0
+    lowest = max(float(seen.min()), least)
+    return math.log10(lowest) - 0.05, math.log10(seen.max()) + 0.08
+
+
+def percents(shares: Numbers) -> list[float]:
+    return [100 * each for each in shares]
+
+
+def hover_text(values: FloatArray, written: Callable[[float], str]) -> Trace:
     """The hover of bounds (n,), rounded outwards: plotly's own formats round to the nearest."""
     texts = ["" if math.isnan(each) else written(each) for each in values.tolist()]
     return {"text": texts, "hovertemplate": "%{text}"}
 
 
-def line(x: Any, y: Any, style: Style, *, width: float = NORMAL.pen, **more: Any) -> dict[str, Any]:
-    """A scatter trace as a plain dict, several times faster than plotly's own objects."""
+def marked_line(x: Any, y: Any, style: Style, **more: Any) -> Trace:
+    """A line with a small marker at each point."""
+    return line(x, y, style, **more) | {"mode": "lines+markers", "marker": {"size": 5}}
+
+
+def line(x: Any, y: Any, style: Style, *, width: float = NORMAL.pen, **more: Any) -> Trace:
     pen = {"color": style.color, "dash": style.dash, "width": width}
     return {
         "type": "scatter",
@@ -112,112 +202,49 @@ def line(x: Any, y: Any, style: Style, *, width: float = NORMAL.pen, **more: Any
     }
 
 
-def points(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
+def points(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> Trace:
     """A scatter trace of points that no line joins."""
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker, **more}
 
 
-class End(NamedTuple):
-    """The end of a curve: its style, its height, its text, and a name on the line below."""
-
-    style: Style
-    y: float
-    text: str
-    name: str = ""
+def written(style: Style, text: str) -> Note:
+    """An annotation without a place: a piece of the line and a text, with the name of the line."""
+    marked = f'<span style="color:{style.color}">{style.glyph}</span> {text}'
+    look = {"showarrow": False, "align": "left", "font": FONT}
+    return {"name": style.label, "xref": "paper", "text": marked, **look}
 
 
-def moved_apart(positions: list[float], gap: float, low: float, high: float) -> list[float]:
-    """The positions, moved so that neighbours are `gap` apart within [low, high].
-
-    Those that do not fit run out at the top.
-
-    >>> moved_apart([3.0, 3.5, 5.0], 1.0, 0.0, 5.0)
-    [2.5, 3.5, 5.0]
-    >>> moved_apart([4.9, 5.0], 1.0, 0.0, 5.0)
-    [4.0, 5.0]
-    """
-    order = np.argsort(positions, kind="stable")
-    placed = [min(max(positions[i], low), high) for i in order]
-    for i in range(len(placed) - 2, -1, -1):  # downwards from the top
-        placed[i] = min(placed[i], placed[i + 1] - gap)
-    least = low
-    for i, value in enumerate(placed):  # and up again from the bottom
-        placed[i] = max(value, least)
-        least = placed[i] + gap
-    moved = [0.0] * len(placed)
-    for value, i in zip(placed, order, strict=True):
-        moved[i] = float(value)
-    return moved
-
-
-def end_labels(
-    ends: Sequence[End],
-    bounds: tuple[float, float],
-    height: float,
-    *,
-    log: bool = False,
-    size: Size = NORMAL,
-) -> list[dict[str, Any]]:
-    """Annotations right of a plot of this height, one for each end.
-
-    `bounds` are in the (log) units of the axis.
-    """
-    low, high = bounds
-    lines = 2 if any(each.name for each in ends) else 1
-    gap = (high - low) * lines * size.scaled(LINE_PIXELS) / max(height, 1)
-    below = gap * (lines - 1) / (2 * lines)  # a second line reaches so much further down
-    heights = [each.y for each in ends]
-    if log:
-        heights = [float(np.log10(each)) for each in heights]
-    place = {"x": 1, "xanchor": "left", "xshift": 6, "yanchor": "middle"}
+def _labels(ends: Sequence[End]) -> list[Note]:
+    """The labels right of their plots, one below the other."""
     notes = []
-    for each, y in zip(ends, moved_apart(heights, gap, low + below, high), strict=True):
-        text = each.text
-        if each.name:
-            text += f"<br>{each.name}"
-        notes.append(written(each.style, text, size) | place | {"y": y})
+    rows: Counter[str] = Counter()  # of each plot
+    for end in ends:
+        text = f"{end.text}<br>{end.name}".removesuffix("<br>")
+        place = {
+            "x": 1,
+            "xanchor": "left",
+            "xshift": 6,
+            "y": 1,
+            "yref": f"{end.axis} domain",
+            "yanchor": "top",
+            "yshift": -LINE_PIXELS * rows[end.axis],
+        }
+        notes.append(written(end.style, text) | place)
+        rows[end.axis] += 1 + text.count("<br>")
     return notes
 
 
-def labelled(
-    shape: dict[str, Any],
-    ends: Sequence[End],
-    bounds: tuple[float, float],
-    size: Size,
-    *,
-    log: bool = False,
-) -> dict[str, Any]:
-    """The layout of one plot with labels at the ends of its curves."""
-    notes = end_labels(ends, bounds, plot_height(shape), log=log, size=size)
-    return shape | {"annotations": notes}
-
-
-def with_key(
-    shape: dict[str, Any],
-    styles: Sequence[Style],
-    size: Size,
-    *,
-    right: bool = True,
-    top: bool = True,
-) -> dict[str, Any]:
-    """The layout with the names of the curves in a corner of the plot, the first uppermost."""
-    at = {
-        "x": int(right),
-        "xanchor": "right" if right else "left",
-        "y": int(top),
-        "yref": "paper",
-        "yanchor": "middle",
-    }
-    first = -0.3 if top else len(styles) - 0.6  # in lines from the corner upwards
+def key(styles: Sequence[Style], *, right: bool = True, top: bool = True) -> list[Note]:
+    """The names of the curves in a corner of the plot, the first uppermost."""
+    at = {"x": 0, "xanchor": "left", "y": 0, "yref": "paper", "yanchor": "middle"}
+    first = len(styles) - 0.6  # in lines from the corner upwards
+    if right:
+        at |= {"x": 1, "xanchor": "right"}
+    if top:
+        at["y"] = 1
+        first = -0.3
     notes = []
     for place, style in enumerate(styles):
-        up = {"yshift": size.scaled(20 * (first - place))}
-        notes.append(written(style, style.label, size) | at | up)
-    return shape | {"annotations": notes}
-
-
-def written(style: Style, text: str, size: Size) -> dict[str, Any]:
-    """An annotation without a place: a piece of the line and a text, with the name of the line."""
-    marked = f'<span style="color:{style.color}">{style.glyph}</span> {text}'
-    look = {"showarrow": False, "align": "left", "font": {"size": size.text}}
-    return {"name": style.label, "xref": "paper", "text": marked} | look
+        up = {"yshift": round(20 * (first - place))}
+        notes.append(written(style, style.label) | at | up)
+    return notes

@@ -4,12 +4,24 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from dpcore.figures.layout import NORMAL, Size, figure_of, layout, line, points, written
-from dpcore.figures.style import BAND, BELOW_BAND, DOUBTFUL, GREY, HOLDS, REFUTED, Style
+from dpcore.figures.layout import (
+    Axis,
+    Note,
+    Numbers,
+    Trace,
+    axis,
+    figure_of,
+    line,
+    log_axis,
+    points,
+    round_numbers,
+    written,
+)
+from dpcore.figures.style import BAND, BELOW_BAND, DOUBTFUL, GREY, HOLDS, REFUTED, Style, faded
 from dpcore.privacy.report.numbers import outward, plain
 
 HEIGHT = 170
@@ -22,7 +34,7 @@ HATCH = {
     "size": 10,
     "solidity": 0.15,
     "fgcolor": GREY,
-    "bgcolor": "rgba(128,128,128,0.12)",
+    "bgcolor": faded(GREY, 0.12),
 }
 MAX_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
@@ -40,15 +52,32 @@ FAR = 4.0  # from this ratio of the furthest numbers on the line is logarithmic
 
 
 class Stretch(NamedTuple):
-    """A number between two ends; the upper one may be infinite."""
+    """A number between two ends, the upper of which may be infinite; or a number line."""
 
     low: float
     high: float
 
+    @property
+    def log(self) -> bool:
+        return self.low > 0 and self.high / self.low > FAR
 
-def claim_figure(
-    claimed: str, rounded: Stretch, proven: Stretch, *, size: Size = NORMAL
-) -> go.Figure:
+    def place(self, value: float) -> float:
+        """The share of the line's length that is left of a value; 0 for one left of the line."""
+        value = max(value, self.low)
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    @property
+    def axis(self) -> Axis:
+        if not self.log:
+            return axis("epsilon", range=[self.low, self.high], nticks=6)
+        ticks = round_numbers(self.low, self.high)  # Plotly alone writes their first digits
+        kept = ticks[:: math.ceil(len(ticks) / MAX_TICKS)]
+        return axis("epsilon", **log_axis([math.log10(end) for end in self], kept, plain))
+
+
+def claim_figure(claimed: str, rounded: Stretch, proven: Stretch) -> go.Figure:
     """Draw a claim as it is printed, the numbers that round to it, and the proven bounds.
 
     The bounds part the line into claims that are refuted, unproven, and that hold.
@@ -61,37 +90,40 @@ def claim_figure(
     least, most = _extremes([value, *rounded, *proven])
     if math.isinf(proven.high):
         most *= BEYOND
-    low, high = _ends(least, most, max(0.15 * (most - least), 0.01 * most))
-    shown = min(proven.high, high)
+    ends = _line_over(least, most, max(0.15 * (most - least), 0.01 * most))
+    shown = min(proven.high, ends.high)
     claim = Style(_judged(value, rounded, proven), "solid", "┃", "Claimed")
-    between: dict[str, Any] = {"fillcolor": BAND}
+    between: Trace = {"fillcolor": BAND}
     if proven.high > WIDE * proven.low:
         between = {"fillpattern": HATCH}
     rounds = claim._replace(label="Rounds to it")
     hover = f"claimed {claimed}<extra></extra>"
     traces = [
-        _filled("Refuted", low, proven.low, {"fillpattern": BELOW_BAND}),
+        _filled("Refuted", ends.low, proven.low, {"fillpattern": BELOW_BAND}),
         _filled("Unproven", proven.low, shown, between),
-        line([rounded.low, rounded.high], [0.5, 0.5], rounds, hoverinfo="skip"),
+        line([*rounded], [0.5, 0.5], rounds, hoverinfo="skip"),
         line([value, value], [0.0, 1.0], claim, hovertemplate=hover),
     ]
-    shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
-    shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(56)}
-    shape["xaxis"] |= _axis(low, high)
-    shape["yaxis"] |= {"visible": False, "range": [0, 1]}
-    at = _place(value, low, high)
-    label = written(claim, "", size) | {"text": f"claimed {claimed}"}
-    notes = [
-        _note(written(PROVEN, f"proven: {_in_words(proven)}", size), 0.0, "left", size.scaled(26)),
-        _note(label, at, _side(at), size.scaled(4)),
-    ]
-    places = [_place(each, low, high) for each in (low, proven.low, shown, high)]
+    at = ends.place(value)
+    words = written(PROVEN, f"proven: {_in_words(proven)}")
+    label = written(claim, "") | {"text": f"claimed {claimed}"}
+    notes = [_note(words, 0.0, "left", 26), _note(label, at, _side(at), 4)]
+    places = map(ends.place, (ends.low, proven.low, shown, ends.high))
     for word, (start, end) in zip(PARTS, pairwise(places), strict=True):
         if end - start > NAMED:
-            text = written(PROVEN, "", size) | {"text": word}
-            notes.append(_note(text, (start + end) / 2, "center", -size.scaled(64)))
-    shape["annotations"] = notes
-    return figure_of(traces, shape, size)
+            text = written(PROVEN, "") | {"text": word}
+            notes.append(_note(text, (start + end) / 2, "center", -64))
+    return figure_of(
+        traces,
+        ends.axis,
+        axis("", visible=False, range=[0, 1]),
+        notes=notes,
+        height=HEIGHT,
+        left=12,
+        top=56,
+        hovermode="closest",
+        dragmode=False,
+    )
 
 
 def _judged(value: float, rounded: Stretch, proven: Stretch) -> str:
@@ -123,57 +155,20 @@ def _in_words(proven: Stretch) -> str:
     return f"{outward(proven.low, math.floor)} to {outward(proven.high, math.ceil)}"
 
 
-def _place(value: float, low: float, high: float) -> float:
-    """The share of the line's length that is left of a value; 0 for a value left of the line."""
-    value = max(value, low)
-    if _logarithmic(low, high):
-        return math.log(value / low) / math.log(high / low)
-    return (value - low) / (high - low)
-
-
-def _ends(least: float, most: float, room: float) -> tuple[float, float]:
-    """Ends of the line, with `room` beside the smallest and the largest number."""
+def _line_over(least: float, most: float, room: float) -> Stretch:
+    """A line with `room` beside the smallest and the largest number."""
     if most / least > FAR:
-        return least / 1.3, most * 1.3
-    return max(0.0, least - room), most + room
+        return Stretch(least / 1.3, most * 1.3)
+    return Stretch(max(0.0, least - room), most + room)
 
 
-def _extremes(numbers: Sequence[float]) -> tuple[float, float]:
+def _extremes(numbers: Numbers) -> tuple[float, float]:
     """The smallest and the largest finite number above 0."""
     shown = [each for each in numbers if 0 < each < math.inf] or [1.0]
     return min(shown), max(shown)
 
 
-def _logarithmic(low: float, high: float) -> bool:
-    return low > 0 and high / low > FAR
-
-
-def _axis(low: float, high: float) -> dict[str, Any]:
-    if not _logarithmic(low, high):
-        return {"range": [low, high], "nticks": 6}
-    ends = [math.log10(low), math.log10(high)]
-    return {"type": "log", "range": ends} | round_ticks(low, high)
-
-
-def round_ticks(low: float, high: float) -> dict[str, Any]:
-    """Round numbers along a logarithmic line, written in full.
-
-    Plotly alone writes their first digits.
-
-    >>> round_ticks(3.0, 60.0)["ticktext"]
-    ['5', '10', '20', '50']
-    """
-    values = []
-    for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
-        values += [digit * 10.0**power for digit in (1, 2, 5)]
-    values = [each for each in values if low <= each <= high]
-    kept = values[:: math.ceil(len(values) / MAX_TICKS)]
-    return {"tickvals": kept, "ticktext": [plain(each) for each in kept]}
-
-
-def _filled(
-    name: str, low: float, high: float, look: dict[str, Any], height: float = 1.0
-) -> dict[str, Any]:
+def _filled(name: str, low: float, high: float, look: Trace, height: float = 1.0) -> Trace:
     """A stretch of the line, over its whole height."""
     end = max(low, high)
     style = PROVEN._replace(label=name)
@@ -182,7 +177,7 @@ def _filled(
     return line(x, y, style, width=0, fill="toself", hoverinfo="skip") | look
 
 
-def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
+def _note(text: Note, x: float, side: str, up: int) -> Note:
     """Place a text at a share of the line's length, `up` pixels above its upper edge."""
     return text | {
         "x": x,
@@ -209,8 +204,6 @@ def audit_line_figure(
     certified: Stretch,
     claim: Mark,
     accountants: Sequence[Mark],
-    *,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Draw a row for each number, with its label left of the plot.
 
@@ -228,54 +221,48 @@ def audit_line_figure(
     """
     rows = [*measured, claim, *accountants]
     least, most = _extremes([*(row.value for row in rows), certified.low])
-    low, high = _ends(least, most, 0.2 * most)
+    ends = _line_over(least, most, 0.2 * most)
     labels = []
-    middles = []  # of the rows, in pixels of normal text from the top
+    middles = []  # of the rows, in pixels from the top
+    marks = []
     bottom = 0
     for row in rows:
         lines = wrap(row.label, LABEL_CHARS)
         height = ROW + LINE * max(len(lines) - 1, 0)
-        middles.append(bottom + height / 2)
-        bottom += height
+        middle = bottom + height / 2
         sign = f'<span style="color:{REFUTED}">✕</span> ' if row.refuted else ""
         labels.append(f"{sign}{'  <br>'.join(lines)}  ")
+        middles.append(middle)
+        marks.append(_mark(row, middle, ends.high))
+        bottom += height
     edge = {"width": 1.2, "color": REFUTED if claim.refuted else GREY}
     look = {"fillcolor": BAND, "line": edge}
-    traces = [_filled("Certified", certified.low, min(certified.high, high), look, bottom)]
+    traces = [_filled("Certified", certified.low, min(certified.high, ends.high), look, bottom)]
     if claim.refuted:
-        traces.append(_refutation(measured, claim, middles, bottom, high))
-    traces += [_mark(row, middle, high) for row, middle in zip(rows, middles, strict=True)]
-    shape = layout(
-        "epsilon",
-        "",
-        height=size.scaled(bottom + 60),
-        size=size,
+        traces += _refutation(measured, claim, middles, bottom, ends.high)
+    up = axis("", range=[bottom + 4, -4], tickvals=middles, ticktext=labels)
+    return figure_of(
+        [*traces, *marks],
+        ends.axis,
+        up | {"automargin": True, "showgrid": False},
+        height=bottom + 60,
+        left=8,
+        top=8,
         hovermode="closest",
         dragmode=False,
     )
-    shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
-    shape["xaxis"] |= _axis(low, high)
-    shape["yaxis"] |= {
-        "range": [bottom + 4, -4],
-        "tickvals": middles,
-        "ticktext": labels,
-        "automargin": True,
-        "showgrid": False,
-    }
-    return figure_of(traces, shape, size)
 
 
 def _refutation(
-    measured: Sequence[Mark], claim: Mark, middles: Sequence[float], bottom: float, high: float
-) -> dict[str, Any]:
+    measured: Sequence[Mark], claim: Mark, middles: Numbers, bottom: float, high: float
+) -> list[Trace]:
     """A dotted line from the first test that refutes the claim down to the axis."""
-    refuting = [
-        place for place, row in enumerate(measured) if row.refuted and row.value > claim.value
-    ]
-    first = refuting[0]
-    x = min(measured[first].value, high / 1.05)
     dotted = PROVEN._replace(color=REFUTED, dash="dot")
-    return line([x, x], [middles[first], bottom], dotted, width=1.5, hoverinfo="skip")
+    for row, middle in zip(measured, middles, strict=False):
+        if row.refuted and row.value > claim.value:
+            x = min(row.value, high / 1.05)
+            return [line([x, x], [middle, bottom], dotted, width=1.5, hoverinfo="skip")]
+    return []
 
 
 def audit_line_alt(measured: Sequence[Mark], claim: Mark, accountants: Sequence[Mark]) -> str:
@@ -290,7 +277,7 @@ def audit_line_alt(measured: Sequence[Mark], claim: Mark, accountants: Sequence[
     return f"Number line of epsilon. Tests: {tests}. Claim: {claim.label}. Accountants: {others}."
 
 
-def _mark(row: Mark, y: float, high: float) -> dict[str, Any]:
+def _mark(row: Mark, y: float, high: float) -> Trace:
     """Draw one number; an infinite one stands at the right end."""
     color = REFUTED if row.refuted else row.color
     symbol, _ = MARKS[row.kind]

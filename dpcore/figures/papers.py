@@ -5,27 +5,31 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.lib.stride_tricks import sliding_window_view
 
 from dpcore.figures.alt_texts import span_text
 from dpcore.figures.epsilon import at_least, finite
-from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
+from dpcore.figures.heatmap import cells_of, log_cells, map_note
 from dpcore.figures.layout import (
     LINE_PIXELS,
-    NORMAL,
+    SCALES,
+    Axis,
+    Bounds,
     End,
-    Size,
+    Note,
+    Trace,
+    axis,
     figure_of,
     hover_text,
-    labelled,
-    layout,
-    with_key,
+    key,
+    log_bounds,
 )
 from dpcore.figures.layout import line as trace_of
 from dpcore.figures.style import (
+    AREAS,
     ATTACK_LOOK,
     BAND,
     CERTIFIED_LOOK,
@@ -38,55 +42,64 @@ from dpcore.figures.style import (
 )
 from dpcore.papers.paper import Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import marked, nearest, short
 
 # Of lines that are no accountant's, beside some.
-OTHERS = (SAMPLED_LOOK, (ATTACK_LOOK[0], "dash", "╌╌"), PINNED_LOOK)
+OTHERS = (SAMPLED_LOOK, ATTACK_LOOK._replace(dash="dash", glyph="╌╌"), PINNED_LOOK)
 LETTER = 7.6  # pixels of a letter of normal text
 NAME = 28  # letters in a line of a label
 HEIGHT = 430
 WORD = 12  # letters in a line of an area's word
-# The worst first; white is legible on all of them.
-AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")
 ERROR = "type II error"  # on the y axis of trade-off functions, which all end in one point
 EARLY = 0.1  # of the x axis: the alt text reads trade-off functions here
 FEW = 20  # most points of a line with markers
 MIN_SHOWN = 1e-12  # smallest number on a logarithmic axis
 
 
-def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
+def drawing_figure(drawing: Drawing, lines: Sequence[Line]) -> go.Figure:
     """Draw the curves of a drawing, with their names beside their ends.
 
     Trade-off functions all end in one point: their names stand in a corner.
     """
     lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
-    bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
-    meeting = drawing.y == ERROR
-    ends = []
-    for each, style in zip(lines, styles, strict=True):
-        last = _last(each)
-        if last and not meeting:
-            _, y = last
-            name = "<br>".join(wrap(each.name, NAME))
-            ends.append(End(style, max(y, MIN_SHOWN), _written(each, drawing)(y), name))
+    ends: list[End] = []
+    notes: list[Note] = []
+    if drawing.y == ERROR:
+        means = [float(np.nanmean(each.y)) for each in lines]
+        falling = np.argsort(np.negative(means), kind="stable")
+        notes = key([styles[place] for place in falling])
+    else:
+        ends = _ends(lines, styles, drawing)
     most_rows = 2
     widest = 0
     for end in ends:
         parts = end.name.split("<br>")
         most_rows = max(most_rows, len(parts) + 1)
         widest = max(widest, *map(len, parts))
-    height = max(HEIGHT, round(LINE_PIXELS * most_rows * len(ends) + 80))
-    right = round(LETTER * (widest + 3))
-    shape = layout(drawing.x, drawing.y, height=height, right=right, size=size)
-    shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
-    shape["xaxis"] |= {"type": "log"} if drawing.log_x else _linear_axis(lines)
-    if meeting:
-        places = sorted(range(len(lines)), key=lambda place: -float(np.nanmean(lines[place].y)))
-        shape = with_key(shape, [styles[place] for place in places], size)
-    else:
-        shape = labelled(shape, ends, bounds, size, log=drawing.log_y)
-    return figure_of(_traces(lines, styles, drawing), shape, size)
+    across = {"type": "log"} if drawing.log_x else _linear_axis(lines)
+    return figure_of(
+        _traces(lines, styles, drawing),
+        axis(drawing.x, **across),
+        axis(drawing.y, range=list(_bounds(lines, drawing)), type=SCALES[drawing.log_y]),
+        ends=ends,
+        notes=notes,
+        height=max(HEIGHT, round(LINE_PIXELS * most_rows * len(ends) + 80)),
+        right=round(LETTER * (widest + 3)),
+    )
+
+
+def _ends(lines: Sequence[Line], styles: Sequence[Style], drawing: Drawing) -> list[End]:
+    """Return the labels of all lines that have a number."""
+    ends = []
+    for each, style in zip(lines, styles, strict=True):
+        last = _last(each)
+        if last:
+            _, y = last
+            name = "<br>".join(wrap(each.name, NAME))
+            ends.append(End(style, max(y, MIN_SHOWN), _written(each, drawing)(y), name))
+    return ends
 
 
 def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
@@ -98,10 +111,11 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
     """
     sentences = []
     for each in lines:
+        verb = "ends at"
+        point = _last(each)
         if drawing.y == ERROR:
-            verb, point = "is", _at(each, EARLY)
-        else:
-            verb, point = "ends at", _last(each)
+            verb = "is"
+            point = _at(each, EARLY)
         if point is None:
             sentences.append(f"{each.name} has no number")
             continue
@@ -111,40 +125,44 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
     return f"Line chart of {drawing.y} against {drawing.x}. {'; '.join(sentences)}."
 
 
-def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figure:
+def map_figure(drawn_map: Map, cells: Cells) -> go.Figure:
     """Draw cells in the colours of their areas; the areas' words stand on them."""
     count = len(drawn_map.areas)
     colors = []
     for place in range(count):
         color = AREAS[place % len(AREAS)]
         colors += [(place / count, color), ((place + 1) / count, color)]
-    trace = cells_of(
-        cells.x,
-        cells.y,
-        cells.area,
-        (-0.5, count - 0.5),
-        colors,
-        xgap=1,
-        ygap=1,
-        text=[list(row) for row in cells.said],
-        hovertemplate="%{text}<extra></extra>",
-        name=drawn_map.place,
+    trace = cells_of(cells.x, cells.y, cells.area, (-0.5, count - 0.5), colors)
+    trace |= {
+        "xgap": 1,
+        "ygap": 1,
+        "text": list(map(list, cells.said)),
+        "hovertemplate": "%{text}<extra></extra>",
+        "name": drawn_map.place,
+    }
+    return figure_of(
+        [trace],
+        _map_axis(drawn_map.x, cells.x, drawn_map.log_x),
+        _map_axis(drawn_map.y, cells.y, drawn_map.log_y),
+        notes=_words(drawn_map, cells),
+        height=HEIGHT,
+        hovermode="closest",
     )
-    shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
-    plain = {"showgrid": False}
-    shape["xaxis"] |= log_axis(cells.x) if drawn_map.log_x else plain
-    shape["yaxis"] |= log_axis(cells.y) if drawn_map.log_y else plain
-    shape["annotations"] = _words(drawn_map, cells, size)
-    return figure_of([trace], shape, size)
+
+
+def _map_axis(title: str, values: FloatArray, log: bool) -> Axis:
+    if log:
+        return axis(title, **log_cells(values))
+    return axis(title, showgrid=False)
 
 
 def map_alt(drawn_map: Map, cells: Cells) -> str:
     """Describe the ends of both axes and the number of cells of each area."""
-    counted = Counter(cells.area.ravel().tolist())
+    counts = np.bincount(cells.area.ravel(), minlength=len(drawn_map.areas))
     shares = []
-    for place, area in enumerate(drawn_map.areas):
-        if counted[place]:
-            shares.append(f"{area.word} {counted[place]}")
+    for area, count in zip(drawn_map.areas, counts, strict=True):
+        if count:
+            shares.append(f"{area.word} {count}")
     where = f"{drawn_map.x} ({span_text(cells.x)}) and {drawn_map.y} ({span_text(cells.y)})"
     return f"Map over {where}. Of {cells.area.size} settings are: {'; '.join(shares)}."
 
@@ -159,12 +177,12 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
     used: Counter[str] = Counter()
     styles: list[Style] = []
     for each in lines:
-        if each.accountant:
+        if each.lower and styles:
+            style = styles[-1]
+        elif each.accountant:
             style = _redashed(style_of(each.accountant), used[each.accountant])
         else:
             style = Style(*next(free), "")
-        if each.lower and styles:
-            style = styles[-1]
         if not each.lower:
             used[each.accountant] += 1
         styles.append(style._replace(label=each.name))
@@ -174,17 +192,18 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
 def _redashed(style: Style, again: int) -> Style:
     """Return the style with the dash so many places further on."""
     looks = [CERTIFIED_LOOK, *LOOKS]
-    place = [dash for _, dash, _ in looks].index(style.dash)
-    _, dash, glyph = looks[(place + again) % len(looks)]
-    return style._replace(dash=dash, glyph=glyph) if again else style
+    dashes = [look.dash for look in looks]
+    look = looks[(dashes.index(style.dash) + again) % len(looks)]
+    return style._replace(dash=look.dash, glyph=look.glyph)
 
 
-def _linear_axis(lines: Sequence[Line]) -> dict[str, Any]:
+def _linear_axis(lines: Sequence[Line]) -> Axis:
     """Return the x axis of lines with markers: up to the last x, known or not."""
     x = np.concatenate([np.empty(0), *(each.x for each in lines)])
     if not 0 < x.size <= FEW:
         return {}
-    low, high = float(x.min()), float(x.max())
+    low = float(x.min())
+    high = float(x.max())
     room = 0.04 * (high - low) or 0.04 * abs(high) or 1.0
     return {"range": [low - room, high + room]}
 
@@ -203,11 +222,9 @@ def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
     return lambda value: marked(value, kind)
 
 
-def _traces(
-    lines: Sequence[Line], styles: Sequence[Style], drawing: Drawing
-) -> list[dict[str, Any]]:
+def _traces(lines: Sequence[Line], styles: Sequence[Style], drawing: Drawing) -> list[Trace]:
     """Return a trace for each line, with the band between a line and its lower bound filled."""
-    traces: list[dict[str, Any]] = []
+    traces: list[Trace] = []
     for line, style in zip(lines, styles, strict=True):
         seen = finite(line.y)
         own = trace_of(line.x, seen, style) | hover_text(seen, _written(line, drawing))
@@ -237,54 +254,47 @@ def _at(line: Line, share: float) -> tuple[float, float] | None:
     return float(line.x[place]), float(line.y[place])
 
 
-def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[float, float]:
+def _bounds(lines: Sequence[Line], drawing: Drawing) -> Bounds:
     """Return the ends of the y axis, in its own units."""
-    heights = np.concatenate([np.empty(0), *(each.y for each in lines)])
-    seen = heights[np.isfinite(heights)]
-    if log:
-        seen = seen[seen > MIN_SHOWN]
+    heights = [each.y for each in lines]
+    if drawing.log_y:
+        return log_bounds(heights, MIN_SHOWN)
+    values = np.concatenate([np.empty(0), *heights])
+    seen = values[np.isfinite(values)]
     if not seen.size:
-        return (-2.0, 2.0) if log else (0.0, 1.0)
-    low, high = float(seen.min()), float(seen.max())
-    if log:
-        return math.log10(low) - 0.05, math.log10(high) + 0.08
-    if from_zero and low >= 0:
-        room = 0.05 * high or 1.0
-        return 0.0, high + room
+        return 0.0, 1.0
+    low = float(seen.min())
+    high = float(seen.max())
+    if drawing.from_zero and low >= 0:
+        return 0.0, high + (0.05 * high or 1.0)
     room = 0.05 * (high - low) or 1.0
     return low - room, high + room
 
 
-def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
+def _words(drawn_map: Map, cells: Cells) -> list[Note]:
     """Place the word of each area with cells well within it, away from the other words."""
-    taken: list[tuple[int, int]] = []
-    words = []
+    rows, columns = np.indices(cells.area.shape)
+    apart = np.full(cells.area.shape, cells.area.size)  # from the nearest word, in cells
     framed = np.pad(cells.area, 1, constant_values=-1)  # beyond its edges the map has no area
+    around = sliding_window_view(framed, (3, 3))  # (Y, X, 3, 3)
+    notes = []
     for place, area in enumerate(drawn_map.areas):
-        own = [(row, column) for row, column in np.argwhere(cells.area == place).tolist()]
-        if not own:
+        own = cells.area == place
+        if not own.any():
             continue
-        others = [(row - 1, column - 1) for row, column in np.argwhere(framed != place).tolist()]
-        row, column = max(own, key=lambda cell: (min(2, _apart(cell, others)), _apart(cell, taken)))
-        taken.append((row, column))
-        x, y = float(cells.x[column]), float(cells.y[row])
-        words.append(
-            {
-                "x": math.log10(x) if drawn_map.log_x else x,
-                "y": math.log10(y) if drawn_map.log_y else y,
-                "showarrow": False,
-                "bgcolor": SHADE,
-                "borderpad": 2,
-                "font": {"color": INK, "size": size.text},
-                "xanchor": ("left", "center", "right")[min(2, 3 * column // cells.x.size)],
-                "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>",
-            }
-        )
-    return words
+        within = (around == place).all(axis=(2, 3))
+        score = np.where(own, apart + cells.area.size * within, -1)
+        row, column = divmod(int(np.argmax(score)), cells.x.size)
+        from_here = np.maximum(np.abs(rows - row), np.abs(columns - column))
+        apart = np.minimum(apart, from_here)
+        x = _in_axis(cells.x[column], drawn_map.log_x)
+        y = _in_axis(cells.y[row], drawn_map.log_y)
+        text = f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>"
+        side = ("left", "center", "right")[min(2, 3 * column // cells.x.size)]
+        notes.append(map_note(x, y, text) | {"xanchor": side})
+    return notes
 
 
-def _apart(cell: tuple[int, int], others: Sequence[tuple[int, int]]) -> int:
-    """Return the distance from a cell to the nearest of others, in cells."""
-    own_row, own_column = cell
-    distances = [max(abs(own_row - row), abs(own_column - column)) for row, column in others]
-    return min(distances, default=0)
+def _in_axis(value: float, log: bool) -> float:
+    """Return a value in the units of its axis."""
+    return math.log10(value) if log else float(value)

@@ -2,13 +2,26 @@
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, power_ticks
+from dpcore.figures.layout import (
+    Axis,
+    Bounds,
+    End,
+    Numbers,
+    Trace,
+    axis,
+    figure_of,
+    line,
+    log_axis,
+    marked_line,
+    power_ticks,
+    round_numbers,
+)
 from dpcore.figures.style import BASELINES, RUNS, Style, faded, look_at
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import percent, short
@@ -17,7 +30,6 @@ from dpcore.training.perturbation.methods import METHODS
 LOOKS = (BASELINES[0], RUNS[1], RUNS[2], RUNS[0], *RUNS[3:])  # of the methods, in their order
 HEIGHT = 340
 RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
-MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
 PROVEN = "epsilon, proven"
 NOT_PROVEN = "epsilon requested, not proven"
 SHADE = 0.22  # opacity of the area from the worst to the best seed
@@ -25,12 +37,36 @@ BARS = 0.4  # opacity of bars in its place
 FAINT = 0.45  # opacity of the lines beside those that are picked out
 
 
+class Measure(NamedTuple):
+    """A quantity on the y axis."""
+
+    title: str
+    words: str
+    scale: float
+    hover: str  # of a level
+    log: bool
+    write: Callable[[float], str]  # of a value without the scale
+
+    def written(self, value: float) -> str:
+        """The text of a value on the axis; a logarithmic one cannot show the rest."""
+        return "0 or less" if math.isnan(value) else self.write(value / self.scale)
+
+    def end(self, style: Style, value: float) -> End:
+        return End(style, value, f"{style.label} {self.written(value)}")
+
+
+MEASURES = {
+    "accuracy": Measure("test accuracy, %", "test accuracy", 100.0, "%{y:.1f} %", False, percent),
+    "gap": Measure("optimality gap L(θ) − L*", "the optimality gap", 1.0, "%{y:.3g}", True, short),
+}
+
+
 class Spread(NamedTuple):
     """The results of a method: at each epsilon, rising, one value for each seed."""
 
     method: str
-    epsilons: Sequence[float]
-    values: Sequence[Sequence[float]]
+    epsilons: Numbers
+    values: Sequence[Numbers]
 
 
 class Level(NamedTuple):
@@ -55,8 +91,7 @@ def perturbation_figure(
     levels: Sequence[Level] = (),
     kept: bool = True,
     picked: Collection[str] = (),
-    epsilons: Sequence[float] = (),
-    size: Size = NORMAL,
+    epsilons: Numbers = (),
 ) -> go.Figure:
     """Draw a measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from
     worst to best.
@@ -71,35 +106,33 @@ def perturbation_figure(
     (['Output'], [80, 90])
     """
     check.one_of(MEASURES, measure=measure)
-    log = measure == "gap"
+    shown = MEASURES[measure]
     seen = set(epsilons)
     for spread in spreads:
-        seen |= {*spread.epsilons}
+        seen.update(spread.epsilons)
     across = sorted(seen) or [0.01, 10.0]
-    traces, ends = [], []
+    traces = []
+    ends = []
     for level in levels:
-        value = level.value if log else 100 * level.value
-        hover = "%{y:.3g}" if log else "%{y:.1f} %"
-        traces.append(line(_span(across), [value] * 2, level.style, hovertemplate=hover))
-        ends.append(_end(level.style, value, log))
+        value = shown.scale * level.value
+        traces.append(line(_span(across), [value] * 2, level.style, hovertemplate=shown.hover))
+        ends.append(shown.end(level.style, value))
     measured = [each for each in spreads if each.values]
     for spread in sorted(measured, key=lambda each: each.method in picked):
-        style = method_style(spread.method)
-        means, _, _ = _over_seeds(spread, log)
-        faint = bool(picked) and spread.method not in picked
         shaded = spread.method in picked
-        traces += _traces(spread, style, log, shaded=shaded, opacity=FAINT if faint else 1.0)
-        ends.append(_end(style, float(means[-1]), log))
-    bounds = _bounds(measured, levels, log)
-    title = PROVEN if kept else NOT_PROVEN
-    shape = layout(title, MEASURES[measure], height=HEIGHT, right=RIGHT, size=size)
-    ends = [each for each in ends if math.isfinite(each.y)]
-    shape = labelled(shape, ends, bounds, size, log=log)
-    shape["yaxis"]["range"] = list(bounds)
-    if log:
-        shape["yaxis"] |= power_ticks(*bounds)
-    shape["xaxis"] |= _epsilon_axis(across)
-    return figure_of(traces, shape, size)
+        traces += _traces(spread, shown, shaded, FAINT if picked and not shaded else 1.0)
+        means, _, _ = _over_seeds(spread, shown)
+        ends.append(shown.end(method_style(spread.method), float(means[-1])))
+    bounds = _bounds(measured, levels, shown)
+    ticks = power_ticks(*bounds) if shown.log else {}
+    return figure_of(
+        traces,
+        axis(PROVEN if kept else NOT_PROVEN, **_epsilon_axis(across)),
+        axis(shown.title, range=list(bounds), **ticks),
+        ends=[each for each in ends if math.isfinite(each.y)],
+        height=HEIGHT,
+        right=RIGHT,
+    )
 
 
 def perturbation_alt(
@@ -111,64 +144,46 @@ def perturbation_alt(
     >>> perturbation_alt([spread], "accuracy").split(", ", 1)[1]
     'means of 2 seeds. Output: 80.0 % at 0.5, 90.0 % at 1.'
     """
-    log = measure == "gap"
-    write = short if log else percent
+    shown = MEASURES[measure]
     sentences = []
     seeds = 0
     for each in spreads:
         if each.values:
-            sentences.append(f"{method_style(each.method).label}: {_two_ends(each, write)}")
+            sentences.append(f"{method_style(each.method).label}: {_two_ends(each, shown.write)}")
             seeds = max(seeds, *map(len, each.values))
-    sentences += [f"{each.style.label}: {write(each.value)} throughout" for each in levels]
+    sentences += [f"{each.style.label}: {shown.write(each.value)} throughout" for each in levels]
     means = f", means of {seeds} seeds" if seeds > 1 else ""
-    what = "the optimality gap" if log else "test accuracy"
     against = "epsilon" if kept else "an epsilon that was requested and is not proven"
-    return (
-        f"Line chart of {what} against {against}{means}. {'; '.join(sentences) or 'Nothing yet'}."
-    )
+    said = "; ".join(sentences) or "Nothing yet"
+    return f"Line chart of {shown.words} against {against}{means}. {said}."
 
 
-def _epsilon_axis(across: Sequence[float]) -> dict[str, Any]:
+def _epsilon_axis(across: Numbers) -> Axis:
     """Return a logarithmic axis over these epsilons; powers of ten have no exponents."""
-    low, high = math.log10(across[0]), math.log10(across[-1])
-    powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
-    ticks = [10.0**power for power in powers]
+    low, high = across[0], across[-1]
+    ticks = round_numbers(low, high, [1])
     if len(ticks) < 2:
-        ticks = sorted({across[0], across[-1]})
-    return {
-        "type": "log",
-        "range": [math.log10(each) for each in _span(across)],
-        "tickvals": ticks,
-        "ticktext": [f"{each:g}" for each in ticks],
-    }
+        ticks = sorted({low, high})
+    return log_axis([math.log10(each) for each in _span(across)], ticks, "{:g}".format)
 
 
-def _span(across: Sequence[float]) -> list[float]:
+def _span(across: Numbers) -> list[float]:
     """Return the ends of the axis over these epsilons, with room for levels beside a single one."""
     low, high = math.log10(across[0]), math.log10(across[-1])
     edge = 0.03 * max(high - low, 1)
     return [10 ** (low - edge), 10 ** (high + edge)]
 
 
-def _traces(
-    spread: Spread, style: Style, log: bool, *, shaded: bool, opacity: float
-) -> list[dict[str, Any]]:
+def _traces(spread: Spread, shown: Measure, shaded: bool, opacity: float) -> list[Trace]:
     """Return the mean, with a shade from the worst to the best seed or with bars."""
-    means, low, high = _over_seeds(spread, log)
+    style = method_style(spread.method)
+    means, low, high = _over_seeds(spread, shown)
     texts = []
     for mean, least, most in zip(means, low, high, strict=True):
-        ends = f"from {_written(least, log)} to {_written(most, log)}"
-        texts.append(f"{_written(mean, log)}, {ends}")
-    trace = line(
-        spread.epsilons,
-        means,
-        style,
-        mode="lines+markers",
-        marker={"size": 5},
-        text=texts,
-        hovertemplate="%{text}",
-        opacity=opacity,
-    )
+        ends = f"from {shown.written(least)} to {shown.written(most)}"
+        texts.append(f"{shown.written(mean)}, {ends}")
+    hover = {"text": texts, "hovertemplate": "%{text}"}
+    trace = marked_line(spread.epsilons, means, style, opacity=opacity) | hover
     if not shaded:
         bars = {"array": high - means, "arrayminus": means - low, "thickness": 1, "width": 0}
         return [trace | {"error_y": bars | {"color": faded(style.color, BARS)}}]
@@ -184,15 +199,15 @@ def _traces(
     return [shade, trace]
 
 
-def _over_seeds(spread: Spread, log: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, smallest and largest over the seeds, in percent, each (E,).
+def _over_seeds(spread: Spread, shown: Measure) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean, smallest and largest over the seeds, each (E,), in the units of the axis.
 
-    On a logarithmic axis they have no percent, and NaN where it cannot show them.
+    They are NaN where a logarithmic axis cannot show them.
     """
     values = np.array(spread.values, dtype=float)  # (E, S)
-    mean, low, high = values.mean(axis=1), values.min(axis=1), values.max(axis=1)
-    if not log:
-        return 100 * mean, 100 * low, 100 * high
+    mean, low, high = shown.scale * np.stack([values.mean(1), values.min(1), values.max(1)])
+    if not shown.log:
+        return mean, low, high
     return _positive(mean), _positive(low), _positive(high)
 
 
@@ -200,30 +215,18 @@ def _positive(values: FloatArray) -> FloatArray:
     return np.where(values > 0, values, np.nan)
 
 
-def _written(value: float, log: bool) -> str:
-    if math.isnan(value):
-        return "0 or less"
-    return short(value) if log else percent(value / 100)
-
-
-def _end(style: Style, value: float, log: bool) -> End:
-    return End(style, value, f"{style.label} {_written(value, log)}")
-
-
-def _bounds(spreads: Sequence[Spread], levels: Sequence[Level], log: bool) -> tuple[float, float]:
+def _bounds(spreads: Sequence[Spread], levels: Sequence[Level], shown: Measure) -> Bounds:
     """Return the ends of the y axis, in its own units."""
-    heights: list[float] = []
+    heights = [shown.scale * level.value for level in levels]
     for spread in spreads:
-        heights += np.ravel(_over_seeds(spread, log)).tolist()
-    for level in levels:
-        heights.append(level.value if log else 100 * level.value)
+        heights += np.ravel(_over_seeds(spread, shown)).tolist()
     seen = [each for each in heights if math.isfinite(each)]
-    if log:
-        if not seen:
-            return -3.1, 0.1
-        return float(np.log10(min(seen))) - 0.1, float(np.log10(max(seen))) + 0.1
-    low = min([*seen, 50.0]) if seen else 40.0
-    return 10.0 * math.floor(max(low - 1, 0) / 10), 102.0
+    if not shown.log:
+        low = min([*seen, 50.0]) if seen else 40.0
+        return 10.0 * math.floor(max(low - 1, 0) / 10), 102.0
+    if not seen:
+        return -3.1, 0.1
+    return math.log10(min(seen)) - 0.1, math.log10(max(seen)) + 0.1
 
 
 def _two_ends(spread: Spread, write: Callable[[float], str]) -> str:

@@ -8,9 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.heatmap import COLORS, INK, cells_of, log_axis
-from dpcore.figures.layout import NORMAL, Size, figure_of, layout, line, points
-from dpcore.figures.style import BASELINES, GREY, PRIVATE, Style
+from dpcore.figures.heatmap import MAP_FONT, cells_of, log_cells
+from dpcore.figures.layout import (
+    FONT,
+    NORMAL,
+    Axis,
+    Note,
+    Numbers,
+    Trace,
+    axis,
+    figure_of,
+    line,
+    percents,
+    points,
+)
+from dpcore.figures.style import BASELINES, GREY, HEIGHTS, PRIVATE, Style
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text
@@ -60,7 +72,7 @@ def front(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return found
 
 
-def front_figure(outcomes: Sequence[Outcome], accountant: str, *, size: Size = NORMAL) -> go.Figure:
+def front_figure(outcomes: Sequence[Outcome], accountant: str) -> go.Figure:
     """Test accuracy in percent over epsilon: a point for each run, with the front as a staircase.
 
     The best run without privacy is a line across. A front of few runs has its numbers beside its
@@ -68,43 +80,43 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, size: Size = N
     """
     best = front(outcomes)
     rest = [each for each in _private(outcomes) if each not in best][:MAX_POINTS]
-    others = _points(rest, OTHERS, OTHER_COLOR)
     staircase = _points(best, FRONT, FRONT_COLOR)
     staircase["mode"] = "lines+markers"
     staircase["line"] = {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen}
     if len(best) <= MAX_LABELLED:  # below the steps there is room
         staircase |= {
             "mode": "lines+markers+text",
-            "customdata": [_reached(each) for each in best],
+            "customdata": list(map(_reached, best)),
             "texttemplate": "%{customdata}",
             "textposition": "bottom right",
             "cliponaxis": False,
         }
-    traces = [others, staircase]
-    shape = layout(
-        f"epsilon, {accountant}",
-        "test accuracy, %",
-        height=420,
-        right=RIGHT,
-        size=size,
-        hovermode="closest",
-    )
+    traces = [_points(rest, OTHERS, OTHER_COLOR), staircase]
+    notes = []
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
+    least = min(ends, default=0.0)
+    most = max(ends, default=1.0)
     level = level_of(outcomes)
     if level:
-        span = [min(ends), max(ends)] if ends else [0.0, 1.0]
         hover = "without privacy, %{y:.1f} %<extra></extra>"
-        traces.append(line(span, [100 * level] * 2, LEVEL, hovertemplate=hover))
-        shape["annotations"] = [_level_label(level, size)]
-    shape["yaxis"]["range"] = _accuracy_range([100 * each.accuracy for each in outcomes])
-    if ends and max(ends) > WIDE * min(ends):
-        shape["xaxis"] |= log_axis(np.geomspace(min(ends), max(ends), 12))
-    else:
-        shape["xaxis"]["range"] = [0.0, 1.05 * max(ends, default=1.0)]
-    return figure_of(traces, shape, size)
+        traces.append(line([least, most], [100 * level] * 2, LEVEL, hovertemplate=hover))
+        notes.append(_level_label(level))
+    across = {"range": [0.0, 1.05 * most]}
+    if ends and most > WIDE * least:
+        across = log_cells(np.geomspace(least, most, 12))
+    heights = [100 * each.accuracy for each in outcomes]
+    return figure_of(
+        traces,
+        axis(f"epsilon, {accountant}", **across),
+        axis("test accuracy, %", range=_accuracy_range(heights)),
+        notes=notes,
+        height=420,
+        right=RIGHT,
+        hovermode="closest",
+    )
 
 
-def _level_label(level: float, size: Size) -> dict[str, Any]:
+def _level_label(level: float) -> Note:
     """The words above the line of the best run without privacy."""
     return {
         "xref": "paper",
@@ -115,7 +127,7 @@ def _level_label(level: float, size: Size) -> dict[str, Any]:
         "yanchor": "bottom",
         "text": f"best without privacy {percent(level)}",
         "showarrow": False,
-        "font": {"size": size.text},
+        "font": FONT,
     }
 
 
@@ -123,7 +135,7 @@ def _reached(outcome: Outcome) -> str:
     return f"{percent(outcome.accuracy)} at {_spent(outcome)}"
 
 
-def _accuracy_range(percents: Sequence[float]) -> list[float]:
+def _accuracy_range(percents: Numbers) -> list[float]:
     """An axis of at least 20 points, with room for a label over the highest value."""
     top = max(percents, default=98.0) + 4
     return [max(0.0, min(min(percents, default=0.0) - 4, top - 20)), top]
@@ -156,29 +168,23 @@ def level_of(outcomes: Sequence[Outcome]) -> float | None:
     return max((each.accuracy for each in outcomes if each.epsilon is None), default=None)
 
 
-def classes_compared_figure(
-    classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL
-) -> go.Figure:
+def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track]) -> go.Figure:
     """Test accuracy of each class in percent: a mark for each run in the colour of its line."""
     traces = []
     for place, (run, style) in enumerate(zip(runs, track_styles(runs), strict=True)):
         symbol, _ = SYMBOLS[place % len(SYMBOLS)]
         marker = {"size": 10, "color": style.color, "symbol": symbol}
-        heights = [100 * each for each in run.y]
+        heights = percents(run.y)
         hover = "%{x}: %{y:.1f} %"
         traces.append(points(list(classes), heights, marker, name=run.label, hovertemplate=hover))
-    shape = layout("class", "test accuracy, %", height=300, size=size)
-    shape["xaxis"]["type"] = "category"
-    shape["yaxis"]["range"] = [0, 104]
-    return figure_of(traces, shape, size)
+    y = axis("test accuracy, %", range=[0, 104])
+    return figure_of(traces, axis("class", type="category"), y, height=300)
 
 
 MAX_WRITTEN = 20  # classes whose counts have room in their cells
 
 
-def confusion_figure(
-    classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL
-) -> go.Figure:
+def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> go.Figure:
     """Test examples by class (rows) and answer (columns); colours are shares of a row.
 
     >>> confusion_figure(["cat", "dog"], [[3, 1], [0, 4]]).data[0].z.tolist()
@@ -186,16 +192,13 @@ def confusion_figure(
     """
     table = np.asarray(counts, dtype=float)  # (K, K)
     shares = table / np.maximum(table.sum(1, keepdims=True), 1)
-    colors = [(share**2, color) for share, color in COLORS]  # mistakes are rare
+    colors = [(share**2, color) for share, color in HEIGHTS]  # mistakes are rare
     cells = cells_of(list(classes), list(classes), shares, (0, 1), colors)
-    cells["text"] = _in_cells(table, lambda count: f"{int(count):,}")
+    cells["text"] = _in_cells(table, "{:,.0f}".format)
+    cells["texttemplate"] = "%{text}" if len(classes) <= MAX_WRITTEN else ""
     cells["hovertemplate"] = "%{y} answered %{x}: %{text} (%{z:.1%})<extra></extra>"
-    if len(classes) > MAX_WRITTEN:
-        cells["texttemplate"] = ""
     height = max(260, 80 + 32 * min(len(classes), MAX_WRITTEN))
-    shape = layout("taken for", "is", height=height, size=size)
-    shape["yaxis"]["autorange"] = "reversed"
-    return _written_map(cells, shape, size)
+    return _written_map(cells, "taken for", "is", height, autorange="reversed")
 
 
 def _in_cells(table: Iterable[Iterable[Any]], of: Callable[[Any], Any]) -> list[list[Any]]:
@@ -203,13 +206,18 @@ def _in_cells(table: Iterable[Iterable[Any]], of: Callable[[Any], Any]) -> list[
     return [list(map(of, row)) for row in table]
 
 
-def _written_map(cells: dict[str, Any], shape: dict[str, Any], size: Size) -> go.Figure:
+def _written_map(cells: Trace, x: str, y: str, height: int, **up: Any) -> go.Figure:
     """A map over categories with its texts in the cells."""
-    for axis in (shape["xaxis"], shape["yaxis"]):
-        axis |= {"type": "category", "showgrid": False}
-    shape["margin"]["l"] = size.scaled(96)
-    look = {"texttemplate": "%{text}", "textfont": {"color": INK, "size": size.text}}
-    return figure_of([look | cells], shape | {"hovermode": "closest"}, size)
+    look = {"texttemplate": "%{text}", "textfont": MAP_FONT}
+    plain = {"type": "category", "showgrid": False}
+    return figure_of(
+        [look | cells],
+        axis(x, **plain),
+        axis(y, **plain, **up),
+        height=height,
+        left=96,
+        hovermode="closest",
+    )
 
 
 def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
@@ -236,13 +244,17 @@ def _private(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return [each for each in outcomes if each.epsilon is not None and math.isfinite(each.epsilon)]
 
 
-def _points(outcomes: Sequence[Outcome], name: str, color: str) -> dict[str, Any]:
+def _points(outcomes: Sequence[Outcome], name: str, color: str) -> Trace:
+    """The points of runs, with bars down to their proven lower bounds."""
+    epsilons = []
     below = []
+    heights = []
     texts = []
     for each in outcomes:
         epsilon = each.epsilon or 0.0
-        lower = epsilon if each.lower is None else each.lower
-        below.append(epsilon - lower)
+        epsilons.append(epsilon)
+        below.append(0.0 if each.lower is None else epsilon - each.lower)
+        heights.append(100 * each.accuracy)
         texts.append(f"{written_name(each.label)}<br>epsilon {_spent(each)}")
     bars = {
         "type": "data",
@@ -252,15 +264,9 @@ def _points(outcomes: Sequence[Outcome], name: str, color: str) -> dict[str, Any
         "thickness": 1,
         "width": 2,
     }
-    return points(
-        [each.epsilon for each in outcomes],
-        [100 * each.accuracy for each in outcomes],
-        {"size": 8, "color": color},
-        error_x=bars,
-        name=name,
-        text=texts,
-        hovertemplate="%{text}, %{y:.1f} %<extra></extra>",
-    )
+    hover = {"text": texts, "hovertemplate": "%{text}, %{y:.1f} %<extra></extra>"}
+    marker = {"size": 8, "color": color}
+    return points(epsilons, heights, marker, name=name, error_x=bars) | hover
 
 
 def written_name(name: str) -> str:
@@ -282,10 +288,10 @@ class Cell(NamedTuple):
     """A point of a sweep: its values on the axes, and the test accuracies of its finished runs."""
 
     values: tuple[Any, ...]
-    accuracies: Sequence[float]
+    accuracies: Numbers
 
 
-def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NORMAL) -> go.Figure:
+def sweep_map(cells: Sequence[Cell], labels: tuple[str, str]) -> go.Figure:
     """Mean test accuracy over two settings, with mean and spread in each cell.
 
     A cell without a finished run is empty.
@@ -293,36 +299,44 @@ def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NO
     >>> sweep_map([Cell((1, "a"), [0.5]), Cell((2, "a"), [])], ("x", "y"))["data"][0]["text"]
     (['50.0 %', ''],)
     """
-    found = {each.values: each.accuracies for each in cells}
-    across = list(dict.fromkeys(x for x, _ in found))
-    up = list(dict.fromkeys(y for _, y in found))
-    table = [[found.get((x, y), ()) for x in across] for y in up]
-    means = _in_cells(table, _mean)
-    known = [_mean(each) for each in found.values() if each]
+    across: dict[Any, int] = {}  # value: column
+    up: dict[Any, int] = {}
+    for each in cells:
+        x, y = each.values
+        across.setdefault(x, len(across))
+        up.setdefault(y, len(up))
+    means = np.full((len(up), len(across)), np.nan)
+    texts = np.full(means.shape, "", dtype=object)
+    for each in cells:
+        x, y = each.values
+        if each.accuracies:
+            means[up[y], across[x]] = 100 * summary(each.accuracies).mean
+            texts[up[y], across[x]] = spread_text(each.accuracies)
+    known = means[np.isfinite(means)].tolist()
     ends = min(known, default=0.0) - 0.5, max(known, default=100.0) + 0.5
-    shown = cells_of([*map(value_text, across)], [*map(value_text, up)], means, ends)
-    shown["text"] = _in_cells(table, spread_text)
+    shown = cells_of([*map(value_text, across)], [*map(value_text, up)], means.tolist(), ends)
+    shown["text"] = texts.tolist()
     shown["hovertemplate"] = "%{x}, %{y}: %{text}<extra></extra>"
     x_label, y_label = map(written_name, labels)
-    shape = layout(x_label, y_label, height=max(260, 100 + 44 * len(up)), size=size)
-    return _written_map(shown, shape, size)
+    return _written_map(shown, x_label, y_label, max(260, 100 + 44 * len(up)))
 
 
-def _mean(accuracies: Sequence[float]) -> float:
-    """The mean in percent, NaN for none."""
-    return 100 * summary(accuracies).mean if accuracies else math.nan
-
-
-def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
+def sweep_line(cells: Sequence[Cell], label: str) -> go.Figure:
     """Test accuracy in percent over one setting: means with their spreads as bars, and runs.
 
     Without spreads the axis starts at 0, so that chance does not look large.
     """
-    done = [each for each in cells if each.accuracies]
     x: list[Any] = []
-    means, spreads, reach = [], [], []
-    run_x, run_heights = [], []
-    for each in done:
+    means = []
+    spreads = []
+    texts = []
+    run_x = []
+    run_heights = []
+    reach = []
+    alone = False
+    for each in cells:
+        if not each.accuracies:
+            continue
         place = each.values[0]
         if isinstance(place, bool | str):
             place = value_text(place)
@@ -330,41 +344,38 @@ def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.
         x.append(place)
         means.append(100 * figures.mean)
         spreads.append(100 * figures.spread)
-        reach += [100 * (figures.mean - figures.spread), 100 * (figures.mean + figures.spread)]
+        texts.append(spread_text(each.accuracies))
         run_x += [place] * len(each.accuracies)
-        run_heights += [100 * accuracy for accuracy in each.accuracies]
-    mean = points(
-        x,
-        means,
-        {"size": 8},
-        name="mean",
-        mode="lines+markers",
-        line={"color": FRONT_COLOR, "width": NORMAL.pen},
-        error_y={"type": "data", "array": spreads, "width": 4, "thickness": 1.5},
-        text=[spread_text(each.accuracies) for each in done],
-        hovertemplate="%{x}: %{text}<extra></extra>",
-    )
+        run_heights += percents(each.accuracies)
+        reach += [100 * (figures.mean - figures.spread), 100 * (figures.mean + figures.spread)]
+        alone |= len(each.accuracies) == 1
+    mean = points(x, means, {"size": 8}, name="mean", mode="lines+markers", text=texts) | {
+        "line": {"color": FRONT_COLOR, "width": NORMAL.pen},
+        "error_y": {"type": "data", "array": spreads, "width": 4, "thickness": 1.5},
+        "hovertemplate": "%{x}: %{text}<extra></extra>",
+    }
     faint = {"size": 5, "color": FRONT_COLOR, "opacity": 0.5}
     hover = "%{x}: %{y:.2f} %<extra></extra>"
     single = points(run_x, run_heights, faint, name="each run", hovertemplate=hover)
-    title = written_name(label)
-    shape = layout(title, "test accuracy, %", height=340, size=size, hovermode="closest")
-    shape["xaxis"] |= _setting_axis(x)
-    if any(len(each.accuracies) == 1 for each in done):  # a run alone has no bar
-        shape["yaxis"]["range"] = [0.0, 102.0]
-    else:
-        shape["yaxis"]["range"] = _accuracy_range([*run_heights, *reach])
-    return figure_of([single, mean], shape, size)
+    heights = [0.0, 102.0]  # a run alone has no bar
+    if not alone:
+        heights = _accuracy_range([*run_heights, *reach])
+    return figure_of(
+        [single, mean],
+        axis(written_name(label), **_setting_axis(x)),
+        axis("test accuracy, %", range=heights),
+        height=340,
+        hovermode="closest",
+    )
 
 
-def _setting_axis(x: Sequence[Any]) -> dict[str, Any]:
+def _setting_axis(x: Sequence[Any]) -> Axis:
     """The type of the axis of a setting: categories, or logarithmic for a wide range."""
-    numbers = [each for each in x if not isinstance(each, str)]
-    if len(numbers) < len(x):
+    if any(isinstance(each, str) for each in x):
         return {"type": "category"}
-    if not numbers or min(numbers) <= 0 or max(numbers) <= WIDE * min(numbers):
+    if not x or min(x) <= 0 or max(x) <= WIDE * min(x):
         return {}
-    return {"type": "log", "tickvals": numbers, "ticktext": [*map(value_text, numbers)]}
+    return {"type": "log", "tickvals": x, "ticktext": [*map(value_text, x)]}
 
 
 def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
@@ -380,7 +391,7 @@ def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
     return f"Chart of test accuracy over {' and '.join(labels)}: {'; '.join(sentences)}."
 
 
-def spread_text(accuracies: Sequence[float]) -> str:
+def spread_text(accuracies: Numbers) -> str:
     """Mean and spread of the accuracies; a single one alone, or "" for none."""
     if not accuracies:
         return ""

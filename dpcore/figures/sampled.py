@@ -1,13 +1,14 @@
 """Batches that are not Poisson on the charts: a band, hatched between two distant bounds."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+import math
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import (
+    DELTAS,
+    Curves,
     Ghost,
     Panel,
     at_least,
@@ -15,19 +16,19 @@ from dpcore.figures.epsilon import (
     bounds_traces,
     curve_line,
     greatest,
-    lie,
-    profile_parts,
+    highest,
+    profile_traces,
 )
-from dpcore.figures.layout import NORMAL, End, Size, figure_of
-from dpcore.figures.style import SAMPLED_LOOK, Style, faded
-from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.figures.layout import FONT, End, Trace, axis, figure_of, power_ticks
+from dpcore.figures.style import BLACK, SAMPLED_LOOK, Style, faded
+from dpcore.privacy.accountants import Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Kind
 from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.report.statement import SAME
 from dpcore.privacy.sampling import OtherCurve, Sampler
 
-COLOR = SAMPLED_LOOK[0]
+COLOR = SAMPLED_LOOK.color
 OTHERS = {Kind.APPROXIMATE: (COLOR, "dot", "···"), Kind.UPPER: (COLOR, "dash", "╌╌")}
 BETWEEN = faded(COLOR, 0.25)  # of a certified band
 HATCHED = {
@@ -35,7 +36,7 @@ HATCHED = {
     "size": 10,
     "solidity": 0.18,
     "fgcolor": faded(COLOR, 0.75),
-    "bgcolor": "rgba(0,0,0,0)",
+    "bgcolor": faded(BLACK, 0),
 }
 FAINT = 0.45  # opacity of the curves for Poisson batches
 TINY = 1e-9  # an epsilon of 0, on a logarithmic axis
@@ -78,60 +79,65 @@ class SampledBand(NamedTuple):
 
 def with_sampled(panel: Panel, shown: Sampled) -> Panel:
     """A plot of epsilon for Poisson batches, which become faint, with another sampler in front."""
-    highest_seen = highest(shown)
-    top = np.log10(max(highest_seen, TINY)) + 0.08 if panel.log else 1.05 * highest_seen
     low, high = panel.bounds
-    bounds = low, max(high, float(top))
-    words = []
-    if shown.sampler.adjacency in SAME:
-        words = lie({CERTIFIED: shown.curve}, shown.epochs, bounds, panel.log)
+    most = highest_of(shown)
+    top = 1.05 * most
+    if panel.log:
+        top = math.log10(max(most, TINY)) + 0.08
     poisson = [each._replace(name="Poisson") for each in panel.ends]
-    return replace(
-        panel,
+    return panel._replace(
         behind=[*sampled_traces(shown), *map(faint, panel.behind)],
-        curves=[*map(faint, panel.curves)],
-        words=words,
+        curves=list(map(faint, panel.curves)),
         ends=[*sampled_ends(shown), *poisson],
-        bounds=bounds,
+        bounds=(low, max(high, top)),
     )
 
 
 def profile_figure(
-    profiles: Mapping[str, Curve],
+    profiles: Curves,
     shown: Sampled | None = None,
     *,
     log: bool = False,
     height: int = 430,
     ghost: Ghost | None = None,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Delta (logarithmic) against epsilon after the whole mechanism, from the profile of each
     accountant.
 
     Another sampler, if one is `shown`, stands in front of these curves for Poisson batches.
     """
-    plain, shape = profile_parts(profiles, log=log, height=height, ghost=ghost, size=size)
-    if shown is None:
-        return figure_of(plain, shape, size)
-    both = _bounds(shown, f"{shown.sampler.title}, {shown.sampler.adjacency}, at most", None)
-    if not log:
-        shape["xaxis"]["range"] = [0, max(shape["xaxis"]["range"][1], 1.05 * highest(shown))]
-    return figure_of([*both, *map(faint, plain)], shape, size)
+    traces = profile_traces(profiles, ghost)
+    most = highest(profiles)
+    if shown:
+        above = f"{shown.sampler.title}, {shown.sampler.adjacency}, at most"
+        traces = [*_bounds(shown, above, None), *map(faint, traces)]
+        most = max(most, highest_of(shown))
+    across = {"type": "log"} if log else {"range": [0, 1.05 * most]}
+    return figure_of(
+        traces,
+        axis("epsilon", **across),
+        axis("delta", **power_ticks(*np.log10(DELTAS[[0, -1]]))),
+        height=height,
+        hovermode="y unified",
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": FONT},
+    )
 
 
-def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
+def sampled_traces(shown: Sampled) -> list[Trace]:
     """Epsilon over epochs: both bounds, and the numbers of others."""
     below, above = _bounds(shown, shown.words, shown.epochs)
     # The lower bound counts whole epochs, the upper one those that have begun.
     if shown.sampler.by_epoch:
-        below["line"]["shape"], above["line"]["shape"] = "hv", "vh"
+        below["line"]["shape"] = "hv"
+        above["line"]["shape"] = "vh"
     traces = [below, above]
     for title, curve in shown.others:
         traces.append(curve_line(curve, shown.epochs, Style(*OTHERS[curve.kind], title)))
     return traces
 
 
-def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[dict[str, Any]]:
+def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[Trace]:
     above = Style(*SAMPLED_LOOK, label)
     below = above._replace(label=f"{shown.sampler.title}, at least")
     lower, upper = bounds_traces(shown.curve, epochs, (below, above), between(shown.sampler))
@@ -160,7 +166,7 @@ def sampled_ends(shown: Sampled) -> list[End]:
     return ends
 
 
-def highest(shown: Sampled) -> float:
+def highest_of(shown: Sampled) -> float:
     """The largest finite epsilon of all curves."""
     most = greatest(shown.curve)
     for each in shown.others:
@@ -168,18 +174,18 @@ def highest(shown: Sampled) -> float:
     return most
 
 
-def faint(trace: dict[str, Any]) -> dict[str, Any]:
+def faint(trace: Trace) -> Trace:
     """A curve for Poisson batches beside another sampler, without the region below its band."""
     return unfilled(trace) | {"opacity": FAINT, "name": f"{trace['name']}, Poisson"}
 
 
-def unfilled(trace: dict[str, Any]) -> dict[str, Any]:
+def unfilled(trace: Trace) -> Trace:
     """A curve without the hatched region below it, if it has one."""
     if "fillpattern" not in trace:
         return trace
     return {key: value for key, value in trace.items() if key not in ("fill", "fillpattern")}
 
 
-def between(sampler: Sampler) -> dict[str, Any]:
+def between(sampler: Sampler) -> Trace:
     """The filling between both bounds."""
     return {"fillpattern": HATCHED} if sampler.interval else {"fillcolor": BETWEEN}

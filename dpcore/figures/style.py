@@ -18,12 +18,27 @@ class Style(NamedTuple):
     label: str
 
 
-Look = tuple[str, str, str]  # colour, plotly dash, the dash as text
+class Look(NamedTuple):
+    """A line without a name."""
+
+    color: str
+    dash: str
+    glyph: str
 
 
-def _look(row: Sequence[str]) -> Look:
-    color, dash, glyph = row
-    return color, dash, glyph
+def _look(color: str, dash: str, glyph: str) -> Look:
+    """A look with a colour or the name of one."""
+    return Look(COLOURS.get(color, color), dash, glyph)
+
+
+def faded(color: str, opacity: float) -> str:
+    """A colour as a filling.
+
+    >>> faded(PRIVATE, 0.2).replace("rgba", "")
+    '(47,112,196,0.2)'
+    """
+    red, green, blue = bytes.fromhex(color.removeprefix("#"))
+    return f"rgba({red},{green},{blue},{opacity})"
 
 
 ROLES = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
@@ -34,15 +49,26 @@ GREY = COLOURS["grey"]
 HOLDS = COLOURS["holds"]
 DOUBTFUL = COLOURS["doubtful"]
 REFUTED = COLOURS["refuted"]
-CERTIFIED_LOOK = _look(ROLES["looks"]["certified"])
-PINNED_LOOK = _look(ROLES["looks"]["pinned"])
-ATTACK_LOOK = _look(ROLES["looks"]["attack"])
-SAMPLED_LOOK = _look(ROLES["looks"]["sampled"])
-LOOKS = [*map(_look, ROLES["lines"]["accountants"])]
-RUNS = [*map(_look, ROLES["lines"]["runs"])]
-BASELINES = [*map(_look, ROLES["lines"]["baselines"])]
-BAND = "rgba(128,128,128,0.35)"
-BELOW_BAND = ROLES["below_band"]
+WHITE = COLOURS["white"]
+BLACK = COLOURS["black"]
+THEMES = ROLES["themes"]  # name: colour on light and on dark paper
+AREAS = ROLES["maps"]["areas"]
+HEIGHTS = ROLES["maps"]["heights"]
+CERTIFIED_LOOK = _look(*ROLES["looks"]["certified"])
+PINNED_LOOK = _look(*ROLES["looks"]["pinned"])
+ATTACK_LOOK = _look(*ROLES["looks"]["attack"])
+SAMPLED_LOOK = _look(*ROLES["looks"]["sampled"])
+LOOKS = [_look(*row) for row in ROLES["lines"]["accountants"]]
+RUNS = [_look(*row) for row in ROLES["lines"]["runs"]]
+BASELINES = [_look(*row) for row in ROLES["lines"]["baselines"]]
+BAND = faded(GREY, 0.35)
+BELOW_BAND = {  # the hatching of numbers that claim too much privacy
+    "shape": "/",
+    "size": 12,
+    "solidity": 0.1,
+    "fgcolor": faded(REFUTED, 0.5),
+    "bgcolor": faded(REFUTED, 0.05),
+}
 SIGNS: dict[str, dict[str, tuple[str, str]]] = {}  # kind of verdicts: verdict: mark and colour
 for _kind, _signs in ROLES["signs"].items():
     SIGNS[_kind] = {each: (mark, COLOURS[role]) for each, (mark, role) in _signs.items()}
@@ -62,23 +88,11 @@ def run_styles(private: Iterable[bool]) -> list[Style]:
     """The styles of runs on one chart, without labels: those without privacy share a colour.
 
     >>> baseline, first, second = run_styles([False, True, True])
-    >>> (baseline.color, first.color) == (NON_PRIVATE, PRIVATE), second.color == RUNS[1][0]
+    >>> (baseline.color, first.color) == (NON_PRIVATE, PRIVATE), second.color == RUNS[1].color
     (True, True)
     """
     looks = {True: cycle(RUNS), False: cycle(BASELINES)}
     return [Style(*next(looks[each]), "") for each in private]
-
-
-def faded(color: str, opacity: float) -> str:
-    """A colour as a filling.
-
-    >>> faded("#2f70c4", 0.2)
-    'rgba(47,112,196,0.2)'
-    """
-    red = int(color[1:3], 16)
-    green = int(color[3:5], 16)
-    blue = int(color[5:7], 16)
-    return f"rgba({red},{green},{blue},{opacity})"
 
 
 def look_at(looks: Sequence[Look], number: int) -> Look:
@@ -86,11 +100,10 @@ def look_at(looks: Sequence[Look], number: int) -> Look:
 
     Past the last look, a colour comes again with another dash.
 
-    >>> looks = (("red", "solid", "━━"), ("blue", "dot", "···"))
-    >>> look_at(looks, 1), look_at(looks, 2)
-    (('blue', 'dot', '···'), ('red', 'dot', '···'))
+    >>> looks = (Look("red", "solid", "━━"), Look("blue", "dot", "···"))
+    >>> look_at(looks, 1).color, look_at(looks, 2)
+    ('blue', Look(color='red', dash='dot', glyph='···'))
     """
     rounds, place = divmod(number, len(looks))
-    color, _, _ = looks[place]
-    _, dash, glyph = looks[(place + rounds) % len(looks)]
-    return color, dash, glyph
+    dashed = looks[(place + rounds) % len(looks)]
+    return dashed._replace(color=looks[place].color)

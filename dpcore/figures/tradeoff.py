@@ -7,16 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.layout import (
-    NORMAL,
-    Size,
-    figure_of,
-    hover_text,
-    layout,
-    line,
-    power_ticks,
-    with_key,
-)
+from dpcore.figures.layout import Trace, axis, figure_of, hover_text, key, line, power_ticks
 from dpcore.figures.sampled import SampledBand, between, faint
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, RUNS, Style, faded, look_at, style_of
 from dpcore.privacy.accountants import CERTIFIED
@@ -32,8 +23,10 @@ ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100
 RATES = np.logspace(-6, 0, 121)
 BLIND = Style(GREY, "dot", "···", "Blind guessing")
 FEW = 8  # corners: the chart shows each corner of a curve that has no more
-FILLED = {"fillcolor": BAND}
+FILLED: Trace = {"fillcolor": BAND}
 DECIMALS = 4  # of an error, in the hover
+Towards = Callable[[Any], int]  # math.floor or math.ceil
+SAFE: dict[bool, Towards] = {False: math.floor, True: math.ceil}  # of errors, and of powers
 HOVER = {False: f"%{{y:.{DECIMALS}f}}", True: "%{y:.3g}"}
 
 
@@ -62,7 +55,6 @@ def tradeoff_figure(
     otherwise: SampledBand | None = None,
     log: bool = False,
     height: int = 300,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """The certified band, if there is one, other curves and blind guessing.
 
@@ -70,8 +62,8 @@ def tradeoff_figure(
     false-positive rate. `otherwise` is the band of batches that are not Poisson; all else becomes
     faint.
     """
-    regions: list[dict[str, Any]] = []
-    curves: list[dict[str, Any]] = []
+    regions: list[Trace] = []
+    curves: list[Trace] = []
     styles = []
     for each in lines:
         if each.region:
@@ -80,7 +72,7 @@ def tradeoff_figure(
         else:
             curves.append(_line(each, log))
         styles.append(each.style)
-    certified: list[dict[str, Any]] = []
+    certified: list[Trace] = []
     if band is not None and not band.empty:
         style = style_of(CERTIFIED)._replace(label="Certified")
         certified = _band(band, style, log)
@@ -91,7 +83,7 @@ def tradeoff_figure(
         traces = [*map(faint, traces), *in_front]
         poisson = [each._replace(label=f"{each.label}, Poisson") for each in styles]
         styles = [otherwise.style, *poisson]
-    return _figure([_blind(log), *traces], [*styles, BLIND], log, height, size)
+    return _figure([_blind(log), *traces], styles, log, height)
 
 
 def growth_figure(
@@ -101,7 +93,6 @@ def growth_figure(
     *,
     log: bool = False,
     height: int = 430,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """Certified bands for growing T with a fixed q sqrt(T).
 
@@ -111,11 +102,11 @@ def growth_figure(
     """
     traces = [_blind(log)]
     styles = []
-    certified = {steps: band for steps, band in bands.items() if not band.empty}
-    for place, (steps, band) in enumerate(certified.items()):
-        style = Style(*look_at(RUNS, place), f"Certified, T = {steps:,}")
-        traces += _band(band, style, log)
-        styles.append(style)
+    for steps, band in bands.items():
+        if not band.empty:
+            style = Style(*look_at(RUNS, len(styles)), f"Certified, T = {steps:,}")
+            traces += _band(band, style, log)
+            styles.append(style)
     limit = gaussian_line(mu)
     solid = limit.style._replace(dash="solid", glyph="━━")
     traces.append(_curve(limit.f, solid, log, width=3.5))
@@ -123,7 +114,7 @@ def growth_figure(
     for each in beside:
         traces.append(_line(each, log))
         styles.append(each.style)
-    return _figure(traces, [*styles, BLIND], log, height, size)
+    return _figure(traces, styles, log, height)
 
 
 def _rates(f: Tradeoff, log: bool) -> FloatArray:
@@ -138,69 +129,57 @@ def _rates(f: Tradeoff, log: bool) -> FloatArray:
     return np.union1d(rates, corners[corners >= rates[0]])
 
 
-def _curve(f: Tradeoff, style: Style, log: bool, **more: Any) -> dict[str, Any]:
+def _curve(
+    f: Tradeoff, style: Style, log: bool, towards: Towards | None = None, **more: Any
+) -> Trace:
+    """A curve; the hover of a bound is rounded `towards` the safe side, others to the nearest."""
     x = _rates(f, log)
     y = f.power(x) if log else f.beta(x)
-    return line(x, y, style, hovertemplate=HOVER[log], **more)
+    hover = {"hovertemplate": HOVER[log]}
+    if towards and log:
+        hover = hover_text(y, lambda height: outward(height, towards))
+    elif towards:
+        hover = hover_text(y, lambda height: placed(height, towards, DECIMALS))
+    return line(x, y, style, **more) | hover
 
 
-def _line(each: Line, log: bool, **more: Any) -> dict[str, Any]:
-    """A curve; the hover of a bound is rounded to the safe side, any other to the nearest."""
-    if not each.kind.is_bound:
-        return _curve(each.f, each.style, log, **more)
-    towards = math.ceil if log else math.floor
-    return _edge(each.f, each.style, towards, log, **more)
+def _line(each: Line, log: bool, **more: Any) -> Trace:
+    towards = SAFE[log] if each.kind.is_bound else None
+    return _curve(each.f, each.style, log, towards, **more)
 
 
-def _band(
-    band: Band, style: Style, log: bool, filling: Mapping[str, Any] = FILLED
-) -> list[dict[str, Any]]:
-    low, high = band.lower, band.upper
+def _band(band: Band, style: Style, log: bool, filling: Trace = FILLED) -> list[Trace]:
+    low = band.lower
+    high = band.upper
     if log:  # the power is 1 less the error
         low, high = high, low
     below = style._replace(label=f"{style.label}, at least")
     above = style._replace(label=f"{style.label}, at most")
-    least = _edge(low, below, math.floor, log)
-    most = _edge(high, above, math.ceil, log)
-    return [least, most | {"fill": "tonexty", **filling}]
+    most = _curve(high, above, log, math.ceil, fill="tonexty")
+    return [_curve(low, below, log, math.floor), most | filling]
 
 
-def _edge(
-    f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool, **more: Any
-) -> dict[str, Any]:
-    """A curve whose hover is rounded down or up."""
-
-    def rounded(y: float) -> str:
-        return outward(y, towards) if log else placed(y, towards, DECIMALS)
-
-    curve = _curve(f, style, log, **more)
-    return curve | hover_text(curve["y"], rounded)
-
-
-def _region(each: Line, log: bool) -> list[dict[str, Any]]:
+def _region(each: Line, log: bool) -> list[Trace]:
     """A curve, filled up to blind guessing, which is drawn once more for that."""
     edge = _blind(log) | {"hoverinfo": "skip", "hovertemplate": None, "line": {"width": 0}}
     color = faded(each.style.color, 0.1)
     return [edge, _line(each, log, width=1.3, fill="tonexty", fillcolor=color)]
 
 
-def _blind(log: bool) -> dict[str, Any]:
+def _blind(log: bool) -> Trace:
     x = RATES if log else ALPHA
     y = RATES if log else 1 - ALPHA
     return line(x, y, BLIND, width=1.2, hovertemplate=HOVER[log])
 
 
-def _figure(
-    traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, height: int, size: Size
-) -> go.Figure:
-    if log:
-        ticks = 7 if height >= ROOMY else 4
-        shape = layout("false-positive rate", "true-positive rate", height=height, size=size)
-        axis = power_ticks(LOWEST, 0, ticks) | {"range": [LOWEST, 0.05]}
-    else:
-        shape = layout("type I error", "type II error", height=height, size=size)
-        axis = {"range": [0, 1.02]}
-    shape["xaxis"] |= axis
-    shape["yaxis"] |= axis
-    # Beyond blind guessing no curve can lie.
-    return figure_of(traces, with_key(shape, styles, size, top=not log), size)
+def _figure(traces: list[Trace], styles: list[Style], log: bool, height: int) -> go.Figure:
+    """The figure with the names in the corner beyond blind guessing, where no curve can lie."""
+    notes = key([*styles, BLIND], top=not log)
+    if not log:
+        x = axis("type I error", range=[0, 1.02])
+        y = axis("type II error", range=[0, 1.02])
+        return figure_of(traces, x, y, notes=notes, height=height)
+    ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4) | {"range": [LOWEST, 0.05]}
+    x = axis("false-positive rate", **ticks)
+    y = axis("true-positive rate", **ticks)
+    return figure_of(traces, x, y, notes=notes, height=height)

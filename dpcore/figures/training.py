@@ -1,14 +1,23 @@
 """Charts of training runs: accuracy, loss, norms, decisions, classes, and the noise schedule."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, written
+from dpcore.figures.layout import (
+    Axis,
+    End,
+    Numbers,
+    Trace,
+    axis,
+    figure_of,
+    line,
+    marked_line,
+    percents,
+)
 from dpcore.figures.style import GREY, PRIVATE, RUNS, Style, faded, run_styles
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.events import NORM_QUANTILES
@@ -27,9 +36,11 @@ NORM_WORDS = (
     "75 % are below",
     "95 % are below",
 )
+MEDIAN = NORM_WORDS.index("half are below")
 FAN = Style(*RUNS[0], "")  # of which the median is the line that one sees
-# From this quantile to the one opposite.
-FAN_FILLS = {0.05: faded(PRIVATE, 0.18), 0.25: faded(PRIVATE, 0.32)}
+OUTER = faded(PRIVATE, 0.18)
+INNER = faded(PRIVATE, 0.32)
+FAN_FILLS = (OUTER, INNER, INNER, OUTER)  # from each quantile to the next
 CLIPPED = Style(GREY, "dash", "╌╌", "C")
 NORM_RIGHT = 92  # pixels: a dash and "C = 0.025"
 
@@ -38,11 +49,11 @@ class Track(NamedTuple):
     """One run on a chart: x and y of the same length; the last y of a `level` run goes across."""
 
     label: str
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Numbers
+    y: Numbers
     level: bool = False
     # A second y: of the weights' moving average, where one is kept.
-    averaged: Sequence[float] | None = None
+    averaged: Numbers | None = None
     private: bool = True
 
 
@@ -52,9 +63,7 @@ def track_styles(tracks: Sequence[Track]) -> list[Style]:
     return [style._replace(label=track.label) for style, track in zip(styles, tracks, strict=True)]
 
 
-def accuracy_figure(
-    tracks: Sequence[Track], x: str, *, end: float = 0.0, size: Size = NORMAL
-) -> go.Figure:
+def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0) -> go.Figure:
     """Test accuracy in percent over epochs or epsilon, one line for each run; x reaches `end` or
     more.
 
@@ -62,33 +71,21 @@ def accuracy_figure(
     no room on a narrow screen. A run without values has a line that can grow. `accuracy_lines`
     gives the order of the lines.
     """
-    walked = [track for track in tracks if not track.level]
-    furthest = _furthest(walked, end)
-    traces, ends = [], []
+    furthest = _furthest([track for track in tracks if not track.level], end)
+    traces = []
+    ends = []
     for place, style, values in accuracy_lines(tracks):
         across = tracks[place].x
-        heights = [100 * each for each in values]
+        heights = percents(values)
         if tracks[place].level:
             across = [0.0, furthest]
             heights = heights[-1:] * 2
-        traces.append(
-            line(
-                across,
-                heights,
-                style,
-                mode="lines+markers",
-                marker={"size": 5},
-                hovertemplate="%{y:.1f} %",
-            )
-        )
+        traces.append(marked_line(across, heights, style, hovertemplate="%{y:.1f} %"))
         if heights:
             number = f"{place + 1}: " if len(tracks) > 1 else ""
             ends.append(End(style, heights[-1], f"{number}{heights[-1]:.1f} %"))
-    bounds = (0.0, 102.0)
-    shape = layout(x, "test accuracy, %", height=340, right=RIGHT, size=size)
-    shape["xaxis"]["range"] = [0, furthest * 1.02]
-    shape["yaxis"]["range"] = list(bounds)
-    return figure_of(traces, labelled(shape, ends, bounds, size), size)
+    accuracy = axis("test accuracy, %", range=[0.0, 102.0])
+    return figure_of(traces, _up_to(furthest, x), accuracy, ends=ends, height=340, right=RIGHT)
 
 
 def _furthest(tracks: Sequence[Track], end: float) -> float:
@@ -98,9 +95,14 @@ def _furthest(tracks: Sequence[Track], end: float) -> float:
     return end or 1.0
 
 
-def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
+def _up_to(end: float, title: str = "epoch") -> Axis:
+    """An x axis with some room after its last value."""
+    return axis(title, range=[0, end * 1.02])
+
+
+def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Numbers]]:
     """The lines of `accuracy_figure`: place of the run, style and accuracies."""
-    lines: list[tuple[int, Style, Sequence[float]]] = []
+    lines: list[tuple[int, Style, Numbers]] = []
     for place, (track, style) in enumerate(zip(tracks, track_styles(tracks), strict=True)):
         lines.append((place, style, track.y))
         if track.averaged is not None:
@@ -112,13 +114,7 @@ def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[f
 
 
 def track_figure(
-    tracks: Sequence[Track],
-    x: str,
-    y: str,
-    *,
-    end: float = 0.0,
-    percent: bool = False,
-    size: Size = NORMAL,
+    tracks: Sequence[Track], x: str, y: str, *, end: float = 0.0, percent: bool = False
 ) -> go.Figure:
     """A small chart of one quantity over epochs; `percent` fixes the axis to 0 to 100."""
     scale = 100.0 if percent else 1.0
@@ -126,34 +122,29 @@ def track_figure(
     for track, style in zip(tracks, track_styles(tracks), strict=True):
         across, heights = thinned(track.x, track.y)
         traces.append(line(across, heights * scale, style, hovertemplate="%{y:.4g}"))
-    shape = layout(x, y, height=HEIGHT, size=size)
-    shape["yaxis"] |= {"range": [0, 102]} if percent else {"rangemode": "tozero"}
-    shape["xaxis"]["range"] = [0, _furthest(tracks, end) * 1.02]
-    return figure_of(traces, shape, size)
+    up = axis(y, range=[0, 102]) if percent else axis(y, rangemode="tozero")
+    return figure_of(traces, _up_to(_furthest(tracks, end), x), up, height=HEIGHT)
 
 
-def classes_figure(
-    classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL
-) -> go.Figure:
+def classes_figure(classes: Sequence[str], accuracy: Numbers) -> go.Figure:
     """Bars of the test accuracy of each class in percent."""
-    percents = [100 * each for each in accuracy]
-    bar: dict[str, Any] = {
+    heights = percents(accuracy)
+    bar = {
         "type": "bar",
         "x": list(classes),
-        "y": percents,
+        "y": heights,
         "marker": {"color": PRIVATE},
-        "text": [f"{each:.0f}" for each in percents],
+        "text": [f"{each:.0f}" for each in heights],
         "textposition": "outside",
         "cliponaxis": False,
         "hovertemplate": "%{x}: %{y:.1f} %<extra></extra>",
     }
-    shape = layout("class", "test accuracy, %", height=HEIGHT, size=size, hovermode="closest")
-    shape["xaxis"]["type"] = "category"
-    shape["yaxis"]["range"] = [0, 112]
-    return figure_of([bar], shape, size)
+    x = axis("class", type="category")
+    y = axis("test accuracy, %", range=[0, 112])
+    return figure_of([bar], x, y, height=HEIGHT, hovermode="closest")
 
 
-def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMAL) -> go.Figure:
+def decisions_figure(decisions: str, q: float, steps: int) -> go.Figure:
     """The proposals of simulated annealing in order: up if accepted ("a"), down if rejected ("r").
 
     A step takes `q` epochs, and the axis ends at `steps`. Many proposals share a bar with their
@@ -174,20 +165,20 @@ def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMA
         _strip(middles, kept, counts * q, "accepted", ACCEPTED),
         _strip(middles, kept - 1, counts * q, "rejected", REJECTED),
     ]
-    shape = layout("epoch", "", height=STRIP, size=size, barmode="relative", bargap=0)
-    shape["xaxis"]["range"] = [0, max(steps, len(accepted), 1) * q * 1.02]
-    shape["yaxis"] |= {
-        "range": [-1.05, 1.05],
-        "tickvals": [-0.5, 0.5],
-        "ticktext": ["rejected", "accepted"],
-    }
-    shape["margin"] |= {"l": size.scaled(72), "t": 8}
-    return figure_of(bars, shape, size)
+    y = axis("", range=[-1.05, 1.05], tickvals=[-0.5, 0.5], ticktext=["rejected", "accepted"])
+    return figure_of(
+        bars,
+        _up_to(max(steps, len(accepted), 1) * q),
+        y,
+        height=STRIP,
+        left=72,
+        top=8,
+        barmode="relative",
+        bargap=0,
+    )
 
 
-def _strip(
-    x: np.ndarray, y: np.ndarray, widths: np.ndarray, name: str, color: str
-) -> dict[str, Any]:
+def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, name: str, color: str) -> Trace:
     return {
         "type": "bar",
         "x": x.tolist(),
@@ -200,7 +191,7 @@ def _strip(
     }
 
 
-def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+def thinned(x: Numbers, y: Numbers) -> tuple[np.ndarray, np.ndarray]:
     """At most MAX_POINTS evenly spaced points, the last one included.
 
     >>> [each.tolist() for each in thinned([1, 2], [3.0, 4.0])]
@@ -212,12 +203,11 @@ def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndar
 
 
 def norms_figure(
-    epochs: Sequence[float],
-    norms: Sequence[Sequence[float]],
+    epochs: Numbers,
+    norms: Sequence[Numbers],
     clip_norm: float,
     *,
     end: float = 0.0,
-    size: Size = NORMAL,
 ) -> go.Figure:
     """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, with a line at C.
 
@@ -233,33 +223,23 @@ def norms_figure(
     values = np.where(values > 0, values, np.nan)
     furthest = max([end, *epochs]) or 1.0
     traces = []
-    for place, quantile in enumerate(NORM_QUANTILES):
-        style = FAN._replace(label=NORM_WORDS[place])
+    for place, word in enumerate(NORM_WORDS):
+        style = FAN._replace(label=word)
         edge = line(list(epochs), values[:, place], style, hovertemplate="%{y:.3g}")
-        if quantile != 0.5:
+        if place != MEDIAN:
             edge["line"] = {"color": FAN.color, "width": 0.8}
+        if place:
+            edge |= {"fill": "tonexty", "fillcolor": FAN_FILLS[place - 1]}
         traces.append(edge)
-    for trace, (low, high) in zip(traces[1:], pairwise(NORM_QUANTILES), strict=True):
-        # Down to the quantile below.
-        trace |= {"fill": "tonexty", "fillcolor": FAN_FILLS[min(low, round(1 - high, 2))]}
     hover = "C = %{y:.3g}<extra></extra>"
-    across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate=hover)
-    shape = layout("epoch", "gradient norm", height=HEIGHT, right=NORM_RIGHT, size=size)
-    # More have no room: the plot is low.
-    shape["yaxis"] |= {"type": "log", "nticks": 4, "exponentformat": "power"}
-    shape["xaxis"]["range"] = [0, furthest * 1.02]
-    at = {
-        "x": 1,
-        "xanchor": "left",
-        "xshift": 6,
-        "y": float(np.log10(clip_norm)),
-        "yanchor": "middle",
-    }
-    shape["annotations"] = [written(CLIPPED, f"C = {clip_norm:g}", size) | at]
-    return figure_of([*traces, across], shape, size)
+    traces.append(line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate=hover))
+    # More ticks have no room: the plot is low.
+    y = axis("gradient norm", type="log", nticks=4, exponentformat="power")
+    label = End(CLIPPED, clip_norm, f"C = {clip_norm:g}")
+    return figure_of(traces, _up_to(furthest), y, ends=[label], height=HEIGHT, right=NORM_RIGHT)
 
 
-def schedule_figure(mechanism: Mechanism, *, size: Size = NORMAL) -> go.Figure:
+def schedule_figure(mechanism: Mechanism) -> go.Figure:
     """The noise multiplier over the epochs, with a step for each release."""
     counts = np.array([release.count * release.q for release in mechanism.releases])
     starts = np.cumsum(counts) - counts
@@ -272,6 +252,4 @@ def schedule_figure(mechanism: Mechanism, *, size: Size = NORMAL) -> go.Figure:
         "line": {"shape": "hv", "color": PRIVATE, "width": 2},
         "hovertemplate": "sigma %{y:.4g}<extra></extra>",
     }
-    shape = layout("epoch", "sigma", height=170, size=size)
-    shape["yaxis"]["rangemode"] = "tozero"
-    return figure_of([trace], shape, size)
+    return figure_of([trace], axis("epoch"), axis("sigma", rangemode="tozero"), height=170)

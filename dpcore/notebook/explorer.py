@@ -15,6 +15,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.report.attack_risk import risks_of
+from dpcore.privacy.report.html_table import html_table
 from dpcore.privacy.report.numbers import marked, nearest, plain, raised
 from dpcore.privacy.report.statement import Statement, statement
 from dpcore.privacy.report.verdict import verdict
@@ -158,7 +159,7 @@ def statement_of(config: RunConfig) -> Statement:
 
 
 CONTROLS = ("dataset", "source", "batch", "sigma", "epochs", "delta")
-HEADS = "<tr><th>Accountant</th><th>Epsilon</th><th>Verdict</th></tr>"
+HEADS = ("Accountant", "Epsilon", "Verdict")
 UNCHANGED = "The chart still shows the last valid settings."
 
 
@@ -227,13 +228,11 @@ class Explorer:
             self.words.value = f"<p>{escape(planned.unaccounted)}</p>"
             return
         band = self.curves[CERTIFIED]
-        rows = ""
-        for name, curve in self.curves.items():
-            rows += _row(name, curve, band)
+        rows = [_row(name, curve, band) for name, curve in self.curves.items()]
         q = nearest(self.config.q)
         delta = plain(raised(self.config.delta))
         after = f"After {planned.steps:,} steps of q = {q}, at delta = {delta}:"
-        self.words.value = f"<p>{after}</p><table>{HEADS}{rows}</table>"
+        self.words.value = f"<p>{after}</p>{html_table(HEADS, rows)}"
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -241,11 +240,9 @@ class Explorer:
         display(self.widget)
 
 
-def _row(name: str, curve: Curve, band: Curve) -> str:
+def _row(name: str, curve: Curve, band: Curve) -> list[str]:
     number = marked(curve.last.value, curve.kind, curve.last.lower)
-    title = escape(ACCOUNTANTS[name].title)
-    said = escape(verdict(curve, band).text)
-    return f"<tr><td>{title}</td><td>{escape(number)}</td><td>{said}</td></tr>"
+    return [escape(each) for each in (ACCOUNTANTS[name].title, number, verdict(curve, band).text)]
 
 
 def explore(

@@ -29,13 +29,13 @@ from pages.parts.controls.fields import Fields
 from pages.parts.lab import epochs_of
 from pages.parts.results import cache as curves_of
 from pages.parts.serving import files
+from pages.parts.shell.colours import css_colours
 from pages.parts.shell.streamlit_internals import page_of_scripts
 from pages.parts.train.form import form_of
 
 FRAGMENT = Path(__file__).with_suffix(".html")
 PLACE = "<!-- the sentence and the curves -->"
 MAX_SECONDS = 0.5  # that the page waits for the picture
-HEIGHT = 384  # of the chart, for which its labels are moved apart
 UNIT = 1000  # of the picture's width and height, which the browser stretches
 MAX_CHARS = 2000  # of an address
 # Pixels, as Plotly draws them.
@@ -50,7 +50,8 @@ def page_around() -> tuple[str, str]:
     head, end, rest = page_of_scripts().partition("</head>")
     body, close, last = rest.rpartition("</body>")
     before, _, after = FRAGMENT.read_text(encoding="utf-8").partition(PLACE)
-    return f"{head}{''.join(links)}{end}{body}{before}", f"{after}{close}{last}"
+    colours = f"<style>{css_colours()}</style>"
+    return f"{head}{''.join(links)}{end}{body}{colours}{before}", f"{after}{close}{last}"
 
 
 def first_curves(texts: Mapping[str, str]) -> str:
@@ -68,7 +69,7 @@ def first_curves(texts: Mapping[str, str]) -> str:
         return ""
     names = [name for name in ACCOUNTANTS if name in (*DEFAULT_ACCOUNTANTS, CERTIFIED)]
     curves = {name: curves_of.curve(name, mechanism, form.delta) for name in names}
-    figure = lab_figure(curves, epochs_of(form), log=texts.get("scale") == "log", height=HEIGHT)
+    figure = lab_figure(curves, epochs_of(form), log=texts.get("scale") == "log")
     last = curves[CERTIFIED].last
     if not np.isfinite(last.value):
         return ""
@@ -77,7 +78,7 @@ def first_curves(texts: Mapping[str, str]) -> str:
 
 
 def _picture(figure: Any) -> str:
-    """The lines of a figure's upper plot, stretched over its place, with labels at their ends."""
+    """The lines of a figure's upper plot, stretched over its place, with their labels beside it."""
     axis = figure.layout.yaxis
     low, high = axis.range
     _, right = figure.layout.xaxis.range
@@ -99,10 +100,11 @@ def _picture(figure: Any) -> str:
         pen = f'stroke="{trace.line.color}" stroke-width="{trace.line.width}"'
         dash = DASHES.get(trace.line.dash, "")
         lines.append(f'<polyline points="{path}" {pen} stroke-dasharray="{dash}"/>')
-    ends = [each for each in figure.layout.annotations if each.yref in (None, "y")]
-    labels = [f'<p style="top:{height(each.y) / 10:.1f}%">{each.text}</p>' for each in ends]
+    labels = [
+        f"<p>{each.text}</p>" for each in figure.layout.annotations if each.yref == "y domain"
+    ]
     view = f'viewBox="0 0 {UNIT} {UNIT}" preserveAspectRatio="none"'
-    return f"<svg {view}>{''.join(lines)}</svg>{''.join(labels)}"
+    return f"<svg {view}>{''.join(lines)}</svg><div>{''.join(labels)}</div>"
 
 
 async def answer(request: Request) -> Response:

@@ -25,7 +25,7 @@ from dpcore.figures.lab import (
     label_of,
     over_epsilon,
 )
-from dpcore.figures.layout import Size, written
+from dpcore.figures.layout import written
 from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import GREY, Style, run_styles
 from dpcore.papers.better_features import PAPER
@@ -44,7 +44,7 @@ from dpcore.training.events import SHOWN_EXAMPLES
 from dpcore.training.slider_stops import show
 from pages.parts.attacker import attacker
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
-from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
+from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart, still_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import attack, cache
 from pages.parts.results.exports import (
@@ -57,7 +57,7 @@ from pages.parts.results.exports import (
 from pages.parts.results.odds import WORDS, legend, not_promised, odds_icons
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, image_source, verdict_table
-from pages.parts.shell.menu import SMALL, chart_size, link
+from pages.parts.shell.menu import chart_size, link
 from pages.parts.step import step_shown
 from pages.parts.train.buttons import alike
 from pages.parts.train.form import Form, baseline_of
@@ -99,8 +99,7 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
     st.markdown(shown.certain, help=help_on("epsilon", "delta"))
     show_answers(form, watched)
     runs = runs_on_chart(watched, form)
-    size = chart_size()
-    drawing = drawing_of(shown, runs, watched, size)
+    drawing = drawing_of(shown, runs, watched)
     title = "Epsilon and accuracy"
     if form.pinnable:
         title += f"\n{words_of(form.pinnable)}"
@@ -108,7 +107,7 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
     if form.mechanism:
         file = origin_of(form.mechanism, form.delta, form.n).file(file)
     alt = alt_of(shown.curves, runs, watched, shown.otherwise)
-    preview = partial(previewed, shown, watched, size)
+    preview = partial(previewed, shown, watched)
     with st.container(key="in_sight", gap=None):
         live_chart(
             *drawing,
@@ -286,9 +285,7 @@ def first_test_images(dataset: str, source: str) -> tuple[list[str], list[int]]:
     return [image_source(each) for each in pixels], labels
 
 
-def drawing_of(
-    shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord], size: Size
-) -> Drawing:
+def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord]) -> Drawing:
     """The figure, and what in it follows the runs that go on; asks Streamlit nothing."""
     if shown.store is None:
         without = NO_STORE
@@ -308,11 +305,10 @@ def drawing_of(
         otherwise=shown.otherwise,
         without=without,
         height=HEIGHT,
-        size=size,
     )
     follows = []
     for run, record in zip(runs, watched, strict=True):
-        follows += following(figure, run, record, by_epsilon, size)
+        follows += following(figure, run, record, by_epsilon)
     return Drawing(figure, follows)
 
 
@@ -337,9 +333,7 @@ def best_recipe(shown: Shown, runs: Sequence[LabRun]) -> list[LabRun]:
     return [LabRun(style, -1, [], tuple(accuracies[:kept]), tuple(epsilons[:kept]))]
 
 
-def previewed(
-    shown: Shown, watched: Sequence[RunRecord], size: Size, field: str, text: str
-) -> Drawing | None:
+def previewed(shown: Shown, watched: Sequence[RunRecord], field: str, text: str) -> Drawing | None:
     """The figure where a field has this text, as the page will draw it; None where that may take
     long.
     """
@@ -353,7 +347,7 @@ def previewed(
         return None
     curves = {name: cache.curve(name, form.mechanism, form.delta) for name in shown.curves}
     runs = runs_on_chart(watched, form)
-    return drawing_of(shown._replace(form=form, curves=curves), runs, watched, size)
+    return drawing_of(shown._replace(form=form, curves=curves), runs, watched)
 
 
 def alt_of(
@@ -379,7 +373,7 @@ def alt_of(
 
 
 def following(
-    figure: go.Figure, run: LabRun, watched: RunRecord, by_epsilon: bool, size: Size
+    figure: go.Figure, run: LabRun, watched: RunRecord, by_epsilon: bool
 ) -> list[Growth | Mark]:
     """What of the figure grows with a run that goes on: its accuracy, and the mark of the first one
     that trains.
@@ -393,7 +387,7 @@ def following(
     if by_epsilon and not (table or level):
         return []
     name = f"{RUN}{run.place}"
-    label = Label(name, written(run.drawn, label_of(run), size)["text"])
+    label = Label(name, written(run.drawn, label_of(run))["text"])
     since: dict[str, Any] = {
         "run": watched.run.id,
         "after": watched.history.sequence,
@@ -465,11 +459,11 @@ def first_chart(form: Form, names: Sequence[str], *, log: bool) -> None:
         name: cache.curve(name, form.mechanism, form.delta) for name in names if name != CERTIFIED
     }
     epochs = epochs_of(form)
-    figure = lab_figure(cheap, epochs, log=log, height=HEIGHT, size=chart_size())
+    figure = lab_figure(cheap, epochs, log=log, height=HEIGHT)
     st.html("<div class=headline-place></div>")
     st.markdown(cache.COMING)
     st.html("<div class=answers-place></div>")
-    st.plotly_chart(figure, key="first_chart", config=SMALL, alt=curves_alt(cheap, epochs))
+    still_chart(figure, key="first_chart", alt=curves_alt(cheap, epochs))
 
 
 def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
@@ -477,9 +471,7 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
     mu, band, found = cache.mu(mechanism), cache.band(mechanism), cache.risks(mechanism, delta)
     lines, origin = [gaussian_line(mu)], origin_of(mechanism, delta, n, address())
     st.html(f"<div class=visitor>{odds_icons(found)}</div>")
-    figure = tradeoff_figure(
-        band, lines, log=True, height=chart_size().scaled(BESIDE_HEIGHT), size=chart_size()
-    )
+    figure = tradeoff_figure(band, lines, log=True, height=chart_size().scaled(BESIDE_HEIGHT))
     chart(
         figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin
     )

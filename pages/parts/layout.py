@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from pages.parts.components.elements import FRAME, LEAVING, mount
 from pages.parts.controls.url_state import Remembered, no_faults, note_arrival, say_unknown
 from pages.parts.serving.files import served
+from pages.parts.shell.colours import css_colours
 from pages.parts.shell.menu import (
     ON,
     PAGES,
@@ -79,7 +80,7 @@ def page_columns(question: str, opened: Callable[[], None] | None = None) -> lis
     with st.container(key="present_place"):  # in the row of the menu; frame.js fills the screen
         label, help = LEAVE if presenting() else ENTER
         st.button(label, type="tertiary", key="present_button", help=help, on_click=_turn_mode)
-    st.html(f"<style>{STYLE}{LARGE if presenting() else ''}</style>")
+    st.html(f"<style>{css_colours()}{STYLE}{LARGE if presenting() else ''}</style>")
     st.title(question, anchor=False)
     no_faults()
     say_unknown("page", unknown_page(), [page.title for page in PAGES], [PAGES[0].title])

@@ -107,7 +107,7 @@ def noise_html(form: Form, step: PicturedStep) -> str:
     noise = _bare_image(_grey(step.noise, largest_noise), step)
     peak = form.clip_norm * largest_noise
     grey = form.clip_norm * SPREAD
-    mixing = f"--most:{most};--peak:{peak};--grey:{grey}"
+    mixing = f"--most:{most};--peak:{peak};--middle:{grey}"
     noisy = f'<span class=noisy style="{mixing}">{without}{noise}</span>'
     name = "See the noise on the gradient of a batch"
     figures = (

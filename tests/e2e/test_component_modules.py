@@ -7,6 +7,7 @@ import pytest
 from dpcore.figures import runs, training
 from dpcore.figures.epsilon import at_most
 from dpcore.figures.layout import hover_text
+from dpcore.figures.training import Track
 from pages.parts.components.live_chart import written
 from pages.parts.serving import files
 from tests.e2e.server import Server
@@ -200,14 +201,24 @@ def test_bars_change_all_at_once_with_the_numbers_on_them(asked):
 
 def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
     notes = [
-        {"name": str(at), "x": 1, "xref": "paper", "at": at, "y": at, "text": "x"}
+        {"name": str(at), "xref": "paper", "yref": "y", "at": at, "text": "x"}
         for at in (50, 51, 90)
     ]
     layout = {"annotations": notes, "yaxis": {"range": [0, 100]}, "height": 264}
     placed = asked("figure_growth.js", "spread", layout, {})[0]["annotations"]
     # 9.5 of 100 are 19 of 200 pixels.
-    assert [each["y"] for each in placed] == pytest.approx([41.5, 51, 90])
-    assert all("at" not in each for each in placed)
+    assert [each["y"] for each in placed] == pytest.approx([90, 51, 41.5])
+
+
+def test_a_label_below_another_in_a_notebook_stands_at_the_end_of_its_line_in_a_browser(asked):
+    tracks = [Track(name, [1.0], [height]) for name, height in (("low", 0.2), ("high", 0.9))]
+    drawn = training.accuracy_figure(tracks, "epoch")
+    below, above = drawn.layout.annotations[1], drawn.layout.annotations[0]
+    assert above.yshift - below.yshift >= 19
+    figure = asked("figure_growth.js", "read", written(drawn))[0]
+    placed = asked("figure_growth.js", "spread", figure["layout"], {})[0]["annotations"]
+    assert [each["y"] for each in placed] == pytest.approx([90, 20])
+    assert [each["yref"] for each in placed] == ["y", "y"]
 
 
 def test_numbers_stand_under_their_axes_as_they_are_and_no_bound_of_epsilon_reads_smaller(

@@ -1,13 +1,11 @@
 """The figures: what they show, and that a notebook gets them in a few lines."""
 
 import math
-from itertools import combinations
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dpcore.figures import (
     charted,
@@ -19,7 +17,7 @@ from dpcore.figures import (
     profile_figure,
 )
 from dpcore.figures.epsilon import LIE
-from dpcore.figures.layout import moved_apart
+from dpcore.figures.layout import LINE_PIXELS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, SIGNS, style_of
 from dpcore.figures.training import MAX_POINTS, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
@@ -192,17 +190,6 @@ def test_where_the_band_is_low_nothing_is_written_below_it():
     ]
 
 
-@given(st.lists(st.floats(0, 100), max_size=5))
-def test_labels_never_touch_and_stay_inside(positions: list[float]):
-    moved = moved_apart(positions, 10.0, 0.0, 100.0)
-    assert all(abs(a - b) >= 10 - 1e-9 for a, b in combinations(moved, 2))
-    assert all(-1e-9 <= each <= 100 + 1e-9 for each in moved)
-    order = np.argsort(positions, kind="stable")
-    assert np.all(np.diff(np.array(moved)[order]) > 0)
-    # Those that have room stay.
-    assert moved_apart([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]
-
-
 def test_classes_are_bars_and_long_series_are_thinned_and_keep_their_last_point():
     (bars,) = classes_figure(["a", "b"], [0.25, 1.0]).data
     assert list(bars.y) == [25.0, 100.0]
@@ -238,3 +225,14 @@ def test_a_norm_of_zero_is_left_out_and_without_a_report_there_is_only_c_which_i
     assert list(clipped.y) == [0.1, 0.1]
     with pytest.raises(ValueError, match=r"Expected clip_norm=0"):
         norms_figure([1.0], [[0.1, 0.2, 0.4, 0.8, 1.6]], 0)
+
+
+def test_labels_right_of_a_plot_stand_below_each_other_the_highest_first():
+    curves = {name: ACCOUNTANTS[name].curve(HEADLINE, [1, 10_000], 1e-5) for name in ACCOUNTANTS}
+    figure = curves_figure(curves, np.array([0.01, 100.0]))
+    notes = figure.layout.annotations
+    assert len(notes) == len(ACCOUNTANTS)
+    for above, below in pairwise(notes):
+        assert above.yshift - below.yshift >= LINE_PIXELS * (1 + above.text.count("<br>"))
+    heights = figure.layout.meta["ends"]
+    assert heights == sorted((each.last.value for each in curves.values()), reverse=True)

@@ -20,6 +20,7 @@ from dpcore.figures import (
     track_figure,
     tradeoff_figure,
 )
+from dpcore.figures.layout import sized
 from dpcore.figures.style import style_of
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -37,17 +38,17 @@ ROWS = [
     for sigma in (1.0, 2.0)
 ]
 FIGURES = {
-    "epsilon": lambda size: epsilon_figure(MECHANISM, size=size),
-    "profile": lambda size: profile_figure(PROFILE, size=size),
-    "trade-off": lambda size: tradeoff_figure(BAND, [REGION, gaussian_line(1.0)], size=size),
-    "growth": lambda size: growth_figure({4: BAND}, 1.0, size=size),
-    "accuracy": lambda size: accuracy_figure(TRACKS, "epoch", size=size),
-    "track": lambda size: track_figure(TRACKS, "epoch", "loss", size=size),
-    "classes": lambda size: classes_figure(["a"], [0.5], size=size),
-    "decisions": lambda size: decisions_figure("aar", 0.5, 4, size=size),
-    "norms": lambda size: norms_figure([1.0], [[0.1, 0.2, 0.3, 0.4, 0.5]], 0.25, size=size),
-    "schedule": lambda size: schedule_figure(MECHANISM, size=size),
-    "map": lambda size: heatmap_figure(np.array([1.0, 2.0]), ROWS, np.ones(2), size=size),
+    "epsilon": lambda: epsilon_figure(MECHANISM),
+    "profile": lambda: profile_figure(PROFILE),
+    "trade-off": lambda: tradeoff_figure(BAND, [REGION, gaussian_line(1.0)]),
+    "growth": lambda: growth_figure({4: BAND}, 1.0),
+    "accuracy": lambda: accuracy_figure(TRACKS, "epoch"),
+    "track": lambda: track_figure(TRACKS, "epoch", "loss"),
+    "classes": lambda: classes_figure(["a"], [0.5]),
+    "decisions": lambda: decisions_figure("aar", 0.5, 4),
+    "norms": lambda: norms_figure([1.0], [[0.1, 0.2, 0.3, 0.4, 0.5]], 0.25),
+    "schedule": lambda: schedule_figure(MECHANISM),
+    "map": lambda: heatmap_figure(np.array([1.0, 2.0]), ROWS, np.ones(2)),
 }
 
 
@@ -67,7 +68,7 @@ def test_no_text_of_a_chart_is_smaller_than_its_size_says_and_lines_in_front_of_
 ):
     pens = []
     for size, least in ((NORMAL, 14), (PRESENT, 18)):
-        drawn = FIGURES[name](size)
+        drawn = sized(FIGURES[name](), size)
         figure = drawn.to_plotly_json()
         assert min(fonts(figure)) >= least
         # A theme's template has smaller ones, which only the axis itself overrules.

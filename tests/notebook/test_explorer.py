@@ -83,7 +83,7 @@ def test_the_words_mark_every_number_by_its_kind_and_judge_it():
     words = explore(FULL, accountants=tuple(ACCOUNTANTS)).words.value
     for name, accountant in ACCOUNTANTS.items():
         end = accountant.curve(MECHANISM, [10_000], 1e-5).last
-        assert f"<td>{marked(end.value, end.kind)}</td>" in words, name
+        assert f'<td data-label="Epsilon">{marked(end.value, end.kind)}</td>' in words, name
     assert "Certified: the exact epsilon lies between 0.946" in words
     assert "Claims more privacy than there is" in words
 

@@ -24,9 +24,9 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, outward, p_text, percent, plain, raised, short
 from pages.parts.audit.results import SENTENCES, WORDS, AuditResults, bound_of, is_estimate
+from pages.parts.components.live_chart import still_chart
 from pages.parts.results import cache
 from pages.parts.results.exports import chart
-from pages.parts.shell.menu import SMALL, chart_size
 
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries
 RATES = (0.01, 0.001)  # false-positive rates at which the attack on the model is reported
@@ -79,7 +79,7 @@ def evidence_chart(found: AuditResults) -> None:
     progress = [each for each in found.progress if each.evidence]
     if not progress:
         return
-    figure = figures.evidence_figure(progress, size=chart_size())
+    figure = figures.evidence_figure(progress)
     alt = figures.evidence_alt(progress)
     chart(figure, "evidence", alt, "Evidence against the noise", None)
     caption = WORDS["evidence"]
@@ -91,7 +91,7 @@ def evidence_chart(found: AuditResults) -> None:
 
 def _roc(found: AuditResults, traced: Traced, title: str) -> None:
     band = cache.band(found.claim) if found.claim else None
-    figure = figures.roc_figure(traced, band, size=chart_size())
+    figure = figures.roc_figure(traced, band)
     chart(figure, f"roc_{traced.audit}", figures.roc_alt(traced, band), title, None)
 
 
@@ -106,7 +106,7 @@ def _scores(found: AuditResults) -> None:
         why = f" {WORDS['no_laws'].format(why=error)}"
     inside = found.scored.inside
     outside = found.scored.outside
-    figure = figures.scores_figure(inside, outside, laws, size=chart_size())
+    figure = figures.scores_figure(inside, outside, laws)
     alt = figures.scores_alt(inside, outside, laws)
     chart(figure, "scores", alt, "Scores of the canaries", None)
     st.caption(WORDS["scores"] + why)
@@ -125,7 +125,7 @@ def _limits(found: AuditResults) -> None:
         return
     reached = _reached(found)
     all_most, all_expected = zip(*limits, strict=True)
-    figure = canaries_figure(COUNTS, all_most, all_expected, reached, certified, size=chart_size())
+    figure = canaries_figure(COUNTS, all_most, all_expected, reached, certified)
     most, expected = limits[COUNTS.index(1000)]
     alt = canaries_alt(most, expected, reached, 1000)
     chart(figure, "limits", alt, "What one run can show", None)
@@ -193,9 +193,9 @@ def number_line(found: AuditResults) -> None:
     accountants = accountant_marks(found, certified)
     band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
     claim = Mark(certified.high, f"Certified {band}", CLAIM, GREY, beyond is not None)
-    figure = audit_line_figure(measured, certified, claim, accountants, size=chart_size())
+    figure = audit_line_figure(measured, certified, claim, accountants)
     alt = audit_line_alt(measured, claim, accountants)
-    st.plotly_chart(figure, key="audit_line", config=SMALL, alt=alt)
+    still_chart(figure, key="audit_line", alt=alt)
     st.html(LEGEND)
     sentences = [WORDS["order"].format(delta=plain(raised(found.request.config.delta)))]
     if beyond:

@@ -14,7 +14,6 @@ from dpcore.figures import heatmap_figure
 from dpcore.figures.alt_texts import heatmap_alt
 from dpcore.figures.epsilon import GHOST_NAME
 from dpcore.figures.heatmap import Mark
-from dpcore.figures.layout import Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS
@@ -32,7 +31,6 @@ from pages.parts.controls.url_state import assign
 from pages.parts.layout import throttle
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, address, csv_button, lowers, origin_of_any
-from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 CELLS = 40  # along each axis
@@ -98,14 +96,13 @@ class Shown(NamedTuple):
             found.append(Mark(self.pinned.epochs, self.pinned.sigma, ghost, "square"))
         return found
 
-    def figure(self, rows: Sequence[Curve], axes: Axes, size: Size) -> go.Figure:
+    def figure(self, rows: Sequence[Curve], axes: Axes) -> go.Figure:
         return heatmap_figure(
             np.array(axes.sigmas),
             rows,
             axes.epochs,
             target=self.thick,
             marks=self.marks(),
-            size=size,
         )
 
     def title(self, origin: Origin) -> str:
@@ -155,21 +152,20 @@ def _meanwhile(shown: Shown, axes: Axes) -> None:
 
 def _draw(shown: Shown, axes: Axes, rows: Sequence[Curve], file: str) -> Any:
     """Draw a map of these axes, and return the place below it."""
-    size = chart_size()
     live_chart(
-        shown.figure(rows, axes, size),
+        shown.figure(rows, axes),
         [],
         key=KEY,
         alt=heatmap_alt(np.array(axes.sigmas), rows, axes.epochs, shown.thick, shown.marks()),
         title=shown.title(origin_of_any(shown.setting, address())),
         file=file,
-        preview=partial(previewed, shown, axes, size),
+        preview=partial(previewed, shown, axes),
         clicked=clicked,
     )
     return st.empty()
 
 
-def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Drawing | None:
+def previewed(shown: Shown, axes: Axes, field: str, text: str) -> Drawing | None:
     """The map with this text in a field; None where it would be another map, or may take long."""
     setting = shown.setting
     best_of_runs = getattr(shown.target, "runs", None)
@@ -183,7 +179,7 @@ def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Dr
         shown = shown._replace(setting=setting.moved(field, text))
     if axes_of(shown.setting, shown.by) != axes:
         return None
-    return Drawing(shown.figure(list(rows_of(axes, shown.by)), axes, size))
+    return Drawing(shown.figure(list(rows_of(axes, shown.by)), axes))
 
 
 def caption(rows: Sequence[Curve], axes: Axes, shown: Shown) -> str:

@@ -15,9 +15,9 @@ from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from dpcore.runs.plain_text import escaped
+from pages.parts.components.live_chart import still_chart
 from pages.parts.results.odds import sign, term
 from pages.parts.results.tables import table
-from pages.parts.shell.menu import SMALL, chart_size
 
 READ = "Read from the text"
 MAX_UNMARKED = 1000  # characters of a part without a value
@@ -76,9 +76,9 @@ def _number_line(verdict: ClaimVerdict) -> None:
     if proven.low <= 0 and math.isinf(proven.high):
         return
     claimed = Stretch(printed.low, printed.high)
-    figure = claim_figure(printed.shown, claimed, proven, size=chart_size())
+    figure = claim_figure(printed.shown, claimed, proven)
     alt = claim_alt(printed.shown, proven)
-    st.plotly_chart(figure, key="claim_line", config=SMALL, alt=alt)
+    still_chart(figure, key="claim_line", alt=alt)
 
 
 def headline(verdict: ClaimVerdict) -> str:

@@ -6,12 +6,11 @@ export function themed(layout, element) {
   const variable = (name) => style.getPropertyValue(`--st-${name}`).trim();
   const [color, paper, border] = ["text-color", "background-color", "border-color"].map(variable);
   const family = variable("font") || "sans-serif";
-  const clear = "rgba(0,0,0,0)";
   const axis = { gridcolor: border, linecolor: border, automargin: true };
   const template = {
     font: { family, color },
-    paper_bgcolor: clear,
-    plot_bgcolor: clear,
+    paper_bgcolor: "transparent",
+    plot_bgcolor: "transparent",
     xaxis: { ...axis, showgrid: false, spikecolor: color, spikethickness: 1, spikedash: "dot", hoverformat: ".4~g" },
     yaxis: axis,
     hoverlabel: { bgcolor: paper, bordercolor: border, font: { family, color } },

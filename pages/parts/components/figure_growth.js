@@ -9,7 +9,8 @@ const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Ar
 /* The figure that Python wrote, its numbers as plain arrays that can grow. */
 export function read(text) {
   const figure = JSON.parse(text);
-  const { hovermode, xaxis } = figure.layout;
+  const { hovermode, xaxis, annotations, meta } = figure.layout;
+  meta?.ends.forEach((at, place) => { annotations[place] = label(annotations[place], at); });
   const bounds = hovermode === "x unified" && xaxis?.title?.text?.includes("epsilon"); // over them stands x as it is written
   for (const trace of figure.data) {
     for (const name of ["x", "y"]) {
@@ -80,13 +81,15 @@ function labelled(figure, item, trace) {
   const y = trace.y[trace.y.length - 1];
   const annotations = (figure.layout.annotations ??= []);
   let note = annotations.find((each) => each.name === name);
-  if (!note) {
-    note = { name, x: 1, xref: "paper", xanchor: "left", xshift: 6, yanchor: "middle", showarrow: false, align: "left" };
-    note.yref = trace.yaxis ?? "y";
-    annotations.push(note);
-  }
+  if (!note) annotations.push(note = label({ name, yref: trace.yaxis ?? "y" }, y));
   note.text = text.replace("{}", y.toFixed(digits));
   note.at = y;
+}
+
+/* A label of dpcore's `figure_of` at the end of its line, of this height, in place of one below the other. */
+function label(note, at) {
+  const place = { x: 1, xref: "paper", xanchor: "left", xshift: 6, yanchor: "middle", yshift: 0 };
+  return { ...note, ...place, showarrow: false, align: "left", yref: note.yref.replace(" domain", ""), at };
 }
 
 /* A mark stands where the run is now: a vertical line, and points on curves, each on the curve's own next point. */
@@ -121,31 +124,29 @@ function decided(figure, item, body) {
   return true;
 }
 
-/* The layout with the labels right of each axis moved apart, as little as can be. */
+/* The layout with the labels right of each plot moved apart, as little as can be, the highest first. */
 export function spread(layout, plot) {
-  const notes = (layout.annotations ?? []).map((each) => ({ ...each }));
-  const { t, b } = margins(layout);
-  for (const { name, share, group, tall } of beside(layout, notes)) {
-    const range = layout[name]?.range ?? plot._fullLayout?.[name]?.range;
-    const gap = (LINE * tall) / ((layout.height - t - b) * share);
-    if (!range) continue;
-    const lines = Math.max(...group.map((each) => each.text.split("<br>").length));
-    const step = (range[1] - range[0]) * gap; // a second line reaches further down than a line alone
-    apart(group, [range[0] + (step * (lines - 1)) / (2 * lines), range[1]], step, layout[name]?.type === "log");
-  }
-  notes.forEach((each) => delete each.at);
-  return { ...layout, annotations: notes };
+  const placed = beside(layout).flatMap(({ name, share, group, tall, lines }) => {
+    const { type, range = plot._fullLayout?.[name]?.range } = layout[name] ?? {};
+    if (!range) return group;
+    const [low, high] = range;
+    const { t, b } = margins(layout);
+    const gap = ((high - low) * LINE * tall) / ((layout.height - t - b) * share);
+    // A second line reaches further down than a line alone.
+    return apart(group, [low + (gap * (lines - 1)) / (2 * lines), high], gap, type === "log");
+  });
+  return { ...layout, annotations: [...placed, ...(layout.annotations ?? []).filter(({ at }) => at === undefined)] };
 }
 
-/* The labels at the right of each axis: how high the highest of them is, and the axis's share of the plots' height. */
-export function beside(layout, notes = layout.annotations ?? []) {
-  const aside = notes.filter((each) => each.xref === "paper" && each.x === 1 && each.yref !== "paper");
-  return [...new Set(aside.map((each) => each.yref ?? "y"))].map((yref) => {
-    const group = aside.filter((each) => (each.yref ?? "y") === yref);
+/* The labels right of each plot: their lines, how high the highest of them is, and the plot's share of the height. */
+export function beside(layout) {
+  const aside = (layout.annotations ?? []).filter(({ at }) => at !== undefined);
+  return [...new Set(aside.map(({ yref }) => yref))].map((yref) => {
+    const group = aside.filter((each) => each.yref === yref);
     const name = yref.replace("y", "yaxis");
     const [foot, top] = layout[name]?.domain ?? [0, 1];
-    const tall = Math.max(...group.map((each) => (each.font?.size ?? 14) * each.text.split("<br>").length));
-    return { name, group, tall, share: top - foot };
+    const lines = Math.max(...group.map(({ text }) => text.split("<br>").length));
+    return { name, group, lines, tall: lines * (layout.font?.size ?? 14), share: top - foot };
   });
 }
 
@@ -154,9 +155,12 @@ export function margins(layout) {
 }
 
 function apart(group, [low, high], gap, log) {
-  const wanted = (each) => (each.at === undefined ? each.y : log ? Math.log10(each.at) : each.at);
-  const sorted = group.map((note) => ({ note, y: Math.min(Math.max(wanted(note), low), high) })).sort((a, b) => a.y - b.y);
-  for (let i = sorted.length - 2; i >= 0; i--) sorted[i].y = Math.min(sorted[i].y, sorted[i + 1].y - gap);
-  for (let i = 0; i < sorted.length; i++) sorted[i].y = Math.max(sorted[i].y, i ? sorted[i - 1].y + gap : low);
-  for (const { note, y } of sorted) note.y = y;
+  const height = ({ at }) => Math.min(Math.max(log ? Math.log10(at) : at, low), high);
+  const placed = group.map((note) => ({ ...note, y: height(note) })).sort((one, other) => one.y - other.y);
+  for (let i = placed.length - 2; i >= 0; i--) placed[i].y = Math.min(placed[i].y, placed[i + 1].y - gap);
+  for (const note of placed) {
+    note.y = Math.max(note.y, low);
+    low = note.y + gap;
+  }
+  return placed.reverse();
 }

@@ -22,7 +22,7 @@ export function narrowed(layout, width, low) {
   if (width >= NARROW || (!low && !key.length)) return { layout, key: [] };
   const annotations = layout.annotations?.filter((each) => !key.includes(each));
   const bare = { ...layout, annotations, margin: { ...layout.margin, r: 12 } };
-  return { layout: low ? lowered(bare) : bare, key: ordered(key, layout) };
+  return { layout: low ? lowered(bare) : bare, key };
 }
 
 /* The layout of a chart that stays in sight: no title of its x axis, and fewer numbers. */
@@ -34,14 +34,4 @@ function lowered(layout) {
     low[name] = { ...layout[name], dtick: dtick && 2 * dtick, domain: [foot, top - apart] };
   }
   return low;
-}
-
-/* From the top of the picture to its foot. */
-function ordered(notes, layout) {
-  const height = (note) => {
-    if (note.yref === "paper") return note.y;
-    const { range: [low, high] = [0, 1], domain: [foot, top] = [0, 1] } = layout[note.yref?.replace("y", "yaxis") ?? "yaxis"] ?? {};
-    return foot + ((note.y - low) / (high - low)) * (top - foot);
-  };
-  return [...notes].sort((one, other) => height(other) - height(one));
 }

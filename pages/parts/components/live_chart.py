@@ -16,9 +16,10 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
+from dpcore.figures.layout import NORMAL, Size, sized
 from pages.parts.components.elements import Table, follows, mount, sent
 from pages.parts.serving import files, previews
-from pages.parts.shell.menu import SMALL
+from pages.parts.shell.menu import SMALL, chart_size
 
 HEIGHT = 340
 
@@ -115,10 +116,11 @@ def live_chart(
     page is run for a click on a point, see `clicked_point`.
     """
     if not follows():
-        st.plotly_chart(figure, key=key, alt=alt, config=SMALL)
+        still_chart(figure, key=key, alt=alt)
         return
-    data = drawn(Drawing(figure, following)) | {
-        "preview": previews.address_of(key, preview and partial(_previewed, preview)),
+    size = chart_size()
+    data = drawn(Drawing(figure, following), size) | {
+        "preview": previews.address_of(key, preview and partial(_previewed, preview, size)),
         "alt": alt,
         "height": height or figure.layout["height"] or HEIGHT,
         "title": title,
@@ -128,6 +130,11 @@ def live_chart(
         "plotly": files.address(files.PLOTLY),
     }
     mount("live_chart", key, data, clicked=clicked)
+
+
+def still_chart(figure: go.Figure, *, key: str, alt: str) -> None:
+    """Draw the figure as it stands."""
+    st.plotly_chart(sized(figure, chart_size()), key=key, alt=alt, config=SMALL)
 
 
 def clicked_point(key: str) -> tuple[float, float] | None:
@@ -140,19 +147,19 @@ def clicked_point(key: str) -> tuple[float, float] | None:
     return None
 
 
-def drawn(drawing: Drawing) -> dict[str, Any]:
-    """What the browser draws."""
+def drawn(drawing: Drawing, size: Size = NORMAL) -> dict[str, Any]:
+    """What the browser draws, in type of this size."""
     following = [
         {"kind": type(each).__name__.lower(), **asdict(each)} for each in drawing.following
     ]
-    return {"figure": written(drawing.figure), "following": following}
+    return {"figure": written(sized(drawing.figure, size)), "following": following}
 
 
 def _previewed(
-    preview: Callable[[str, str], Drawing | None], field: str, text: str
+    preview: Callable[[str, str], Drawing | None], size: Size, field: str, text: str
 ) -> dict[str, Any] | None:
     found = preview(field, text)
-    return drawn(found) if found else None
+    return drawn(found, size) if found else None
 
 
 def written(figure: go.Figure) -> str:

@@ -13,6 +13,7 @@ from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.report.statement import counting_notes
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.slider_stops import show
+from pages.parts.components.live_chart import still_chart
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls import presets
 from pages.parts.controls.fields import Fields
@@ -27,7 +28,6 @@ from pages.parts.controls.mechanism import (
 from pages.parts.controls.presets import PRESET, PRESETS_DRAWN
 from pages.parts.controls.url_state import all_told, good_texts, page_texts, texts_on_screen
 from pages.parts.controls.widgets import Drawing
-from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 UNCHANGED = "Sigma does not change within so few epochs: train longer to see it fall."
@@ -118,8 +118,8 @@ def schedule_chart(mechanism: Mechanism | None, schedule: str) -> None:
     """Draw sigma over the epochs, where it changes."""
     if schedule == "constant" or mechanism is None:
         return
-    figure = schedule_figure(mechanism, size=chart_size())
-    st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=schedule_alt(mechanism))
+    figure = schedule_figure(mechanism)
+    still_chart(figure, key="schedule_chart", alt=schedule_alt(mechanism))
     if len(mechanism.releases) == 1:
         st.caption(UNCHANGED)
 

@@ -22,7 +22,6 @@ from pages.parts.papers.opening import by_name
 from pages.parts.papers.tables import details_table, ladder_table, sweep_table
 from pages.parts.results.exports import Rows, csv_button
 from pages.parts.results.odds import linked
-from pages.parts.shell.menu import chart_size
 
 
 @lru_cache(maxsize=256)
@@ -55,7 +54,7 @@ def show_figures(paper: Paper, link: str) -> None:
 
 def _show_map(plane: Map, file: str, title: str, link: str) -> None:
     cells = result_of(plane.cells)
-    figure = map_figure(plane, cells, size=chart_size())
+    figure = map_figure(plane, cells)
     _show(figure, map_alt(plane, cells), file, title)
     st.html(_areas(plane))
     _download(file, lambda: map_rows(plane, cells, link))
@@ -68,7 +67,7 @@ def _show_curves(
     lines = _lines(paper, chosen)
     if lines:
         drawing = _drawing(chosen, lines)
-        figure = drawing_figure(drawing, lines, size=chart_size())
+        figure = drawing_figure(drawing, lines)
         _show(figure, drawing_alt(drawing, lines), file, title)
         _download(file, lambda: drawing_rows(lines, link))
     if isinstance(chosen, Sweep):

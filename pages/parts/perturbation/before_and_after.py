@@ -18,10 +18,16 @@ from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbat
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.perturbation.conditions import TEXTS
-from pages.parts.results.tables import framed, image, table
+from pages.parts.results.tables import image, table
 
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
 INPUT = LocalInputPerturbation()
+USES = (  # of the noisy row, from above
+    "with noise",
+    "clipped to its range",
+    "nearest public row",
+    "chance of a flipped label",
+)
 
 
 class Public(NamedTuple):
@@ -86,22 +92,16 @@ def _classes_of(signs: FloatArray, pair: tuple[str, str]) -> tuple[str, ...]:
 
 def pictures(request: Request, task: Task, public: Public) -> str:
     """Return an HTML table: a column for each epsilon, rows for the noisy row and its uses."""
-    first = public.classes[0]
-    before = _image(public.features[0], f"The row before: {first}", first)
-    head = "<td></td><th scope=col>before</th>"
-    noisy_row = f"<th scope=row>with noise</th><td rowspan=4>{before}</td>"
-    clipped = "<th scope=row>clipped to its range</th>"
-    nearest_row = "<th scope=row>nearest public row</th>"
-    flips = "<th scope=row>chance of a flipped label</th>"
+    heads = ["", "before"]
+    columns = []
     for epsilon in sorted(request.epsilons, reverse=True):
-        head += f"<th scope=col>ε = {epsilon:g}</th>"
-        after, within, match, chance = _pictures_at(epsilon, task, public)
-        noisy_row += f"<td>{after}</td>"
-        clipped += f"<td>{within}</td>"
-        nearest_row += f"<td>{match}</td>"
-        flips += f"<td>{chance}</td>"
-    rows = [f"<tr>{row}</tr>" for row in (noisy_row, clipped, nearest_row, flips)]
-    return framed("A row before and after", "pictures", head, rows)
+        heads.append(f"ε = {epsilon:g}")
+        columns.append(_pictures_at(epsilon, task, public))
+    before = _image(public.features[0], f"The row before: {public.classes[0]}", public.classes[0])
+    rows = []
+    for place, name in enumerate(USES):
+        rows.append([name, "" if place else before, *(column[place] for column in columns)])
+    return table("A row before and after", "pictures", heads, rows)
 
 
 def _pictures_at(epsilon: float, task: Task, public: Public) -> tuple[str, str, str, str]:

@@ -30,7 +30,6 @@ from pages.parts.controls.widgets import Drawing, several
 from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, numbers
 from pages.parts.results.exports import chart
-from pages.parts.shell.menu import chart_size
 from pages.parts.shown_job import Asked, ShownJob, line_end
 
 DEFAULT = Request()
@@ -265,7 +264,6 @@ def _chart(found: Results, measure: str, picked: Sequence[str], *, kept: bool) -
         kept=kept,
         picked=[name for name in picked if name in drawn],
         epsilons=found.request.epsilons,
-        size=chart_size(),
     )
     alt = perturbation_alt(spreads, measure, levels=levels, kept=kept)
     chart(figure, key, alt, title, None)

@@ -10,7 +10,6 @@ import streamlit as st
 
 from dpcore.figures import Line, gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.figures.alt_texts import growth_alt, profile_alt, tradeoff_alt
-from dpcore.figures.layout import Size
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.accountants.base import Kind
@@ -195,7 +194,6 @@ class Look(NamedTuple):
     every: str  # that of all pairs
     names: tuple[str, ...]  # the accountants whose profiles are drawn
     pinned: ChosenSetting | None
-    size: Size
     sampler: str = Poisson.name  # its batches stand beside the Poisson ones
 
 
@@ -243,9 +241,7 @@ def _tradeoff(look: Look, mechanism: Mechanism, delta: float) -> Picture:
     lines.append(gaussian_line(cache.mu(mechanism)))
     lines += _pinned(look)
     sampled = sampled_band_of(look.sampler, mechanism)
-    figure = tradeoff_figure(
-        band, lines, otherwise=sampled, log=look.log, height=HEIGHT, size=look.size
-    )
+    figure = tradeoff_figure(band, lines, otherwise=sampled, log=look.log, height=HEIGHT)
     alt = tradeoff_alt(band, lines, otherwise=sampled, log=look.log)
     return Picture(figure, alt, TITLE)
 
@@ -255,9 +251,7 @@ def _profiles(look: Look, mechanism: Mechanism) -> Picture:
     profiles = {name: cache.profile(name, mechanism) for name in look.names}
     sampled = sampled_profile_of(look.sampler, mechanism)
     ghost = ghost_over_delta(look.pinned) if look.pinned else None
-    figure = profile_figure(
-        profiles, sampled, log=look.log, height=HEIGHT, size=look.size, ghost=ghost
-    )
+    figure = profile_figure(profiles, sampled, log=look.log, height=HEIGHT, ghost=ghost)
     return Picture(figure, profile_alt(profiles, sampled), "Privacy profile")
 
 
@@ -268,7 +262,7 @@ def _growth(look: Look, mechanism: Mechanism) -> Picture | None:
         return None
     mu = cache.mu(mechanism)
     ghost = _pinned(look)
-    figure = growth_figure(bands, mu, ghost, log=look.log, height=HEIGHT, size=look.size)
+    figure = growth_figure(bands, mu, ghost, log=look.log, height=HEIGHT)
     return Picture(figure, growth_alt(bands, mu, ghost, log=look.log), "Growing steps")
 
 
@@ -279,7 +273,7 @@ def _pinned(look: Look) -> list[Line]:
 def first_picture(look: Look, mechanism: Mechanism) -> Picture:
     """The approximation alone, for the time until the certified curves are there."""
     lines = [gaussian_line(cache.mu(mechanism))]
-    figure = tradeoff_figure(None, lines, log=look.log, height=HEIGHT, size=look.size)
+    figure = tradeoff_figure(None, lines, log=look.log, height=HEIGHT)
     return Picture(figure, tradeoff_alt(None, lines, log=look.log), TITLE)
 
 

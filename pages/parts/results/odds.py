@@ -23,7 +23,7 @@ PEOPLE = 100
 COLUMNS = 10
 PITCH, ROW = 10, 13  # units of the drawing between two people, and between two rows
 HEAD, BODY = 3, 5  # widths of strokes
-ABSENT = "#80808060"
+ABSENT = f"{GREY}60"
 SAFE = " '/=:"  # in an address within double quotes
 BEFORE = int(EVEN_PRIOR * PEOPLE)
 

@@ -13,6 +13,7 @@ import streamlit as st
 from dpcore.figures.style import Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.html_table import html_table
 from dpcore.privacy.report.numbers import WORDS, marked, outward, short
 from dpcore.privacy.report.statement import statement
 from dpcore.privacy.report.verdict import Verdict, Worth, lowered, unavailable, verdict
@@ -59,37 +60,17 @@ def table(
     numbers: Collection[str] = (),
     words: Mapping[str, str] = {},
 ) -> str:
-    """An HTML table of a kind in the style sheet; cells are HTML, the first of a row is its head.
+    """An HTML table of a kind in the style sheet, in a box that scrolls, by the keyboard too.
 
-    The glossary explains the heads, which are plain texts, by its entries for them or by those that
-    `words` names; under some stand `numbers`. On a narrow screen a row is a block whose cells carry
-    their heads.
+    No two tables of a page have the same name: it is read out. The glossary explains the heads by
+    its entries for them or by those that `words` names; for the rest see `html_table`.
     """
     place = place_of(name)
-    top = ""
-    opened = []  # the beginning of each cell below a head
-    for text in heads:
-        look = " class=number" if text in numbers else ""
-        shown = term(words[text], place, text) if text in words else head(text, place)
-        top += f"<th scope=col{look}>{shown}</th>" if shown else "<td></td>"
-        opened.append(f'<td{look} data-label="{escape(text)}">')
-    lines = []
-    for first, *rest in rows:
-        cells = ""
-        for begin, cell in zip(opened[1:], rest, strict=True):
-            cells += f"{begin}{cell}</td>"
-        lines.append(f"<tr><th scope=row>{first}</th>{cells}</tr>")
-    return framed(name, kind, top, lines)
-
-
-def framed(name: str, kind: str, heads: str, rows: Iterable[str]) -> str:
-    """An HTML table of heads and rows, in a box that scrolls sideways, by the keyboard too.
-
-    No two tables of a page have the same name: it is read out.
-    """
-    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    body = f'<table class="{kind}">{body}</table>'
-    return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{body}</div>'
+    explained = {text: head(text, place) for text in heads}
+    for text, word in words.items():
+        explained[text] = term(word, place, text)
+    made = html_table(heads, rows, kind=kind, numbers=numbers, explained=explained)
+    return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{made}</div>'
 
 
 def place_of(name: str) -> str:

@@ -32,7 +32,7 @@ from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
 from pages.parts.runs.listing import WORDS, Chosen, ids_of, still_to_come
 from pages.parts.runs.sweeps import show_sweep
-from pages.parts.shell.menu import chart_size, link
+from pages.parts.shell.menu import link
 from pages.parts.shown_job import request_of
 from pages.parts.train.live import watch
 from pages.parts.train.run_charts import picture
@@ -207,7 +207,7 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     outcomes = outcomes_of(found, accountant)
     title = titled(accountant)
     live_chart(
-        charts.front_figure(outcomes, title, size=chart_size()),
+        charts.front_figure(outcomes, title),
         [],
         key="front_chart",
         alt=charts.front_alt(outcomes, title),
@@ -325,7 +325,7 @@ def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:
         descriptions.append(f"{place + 1}: {track.label}. {classes_alt(names, track.y)}")
     st.html(f'<div class="run-key">{" ".join(spans)}</div>')
     live_chart(
-        charts.classes_compared_figure(names, tracks, size=chart_size()),
+        charts.classes_compared_figure(names, tracks),
         [],
         key=f"classes_{dataset}",
         alt=" ".join(descriptions),
@@ -344,7 +344,7 @@ def _confusion(watched: RunRecord) -> None:
     names = DATASETS[watched.config.dataset].classes
     counts = finished.confusion
     live_chart(
-        charts.confusion_figure(names, counts, size=chart_size()),
+        charts.confusion_figure(names, counts),
         [],
         key="confusion_chart",
         alt=charts.confusion_alt(names, counts),

@@ -28,7 +28,6 @@ from pages.parts.results.costs import drawn_until_known, known_cost, learn, spen
 from pages.parts.results.tables import table
 from pages.parts.runs.actions import each_of
 from pages.parts.runs.listing import BEST_OF, ONE_RUN, WORDS, Chosen
-from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import form_of
 from pages.parts.train.run_labels import NAMES
@@ -238,9 +237,9 @@ def _chart(sweep: Sweep) -> None:
     if not labels or not any(each.accuracies for each in cells):
         return
     if len(labels) == 1:
-        figure = sweep_line(cells, labels[0], size=chart_size())
+        figure = sweep_line(cells, labels[0])
     else:
-        figure = sweep_map(cells, (labels[0], labels[1]), size=chart_size())
+        figure = sweep_map(cells, (labels[0], labels[1]))
     live_chart(
         figure,
         [],

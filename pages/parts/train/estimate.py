@@ -8,7 +8,6 @@ import streamlit as st
 
 from dpcore.figures import charted, curves_figure, epochs_at
 from dpcore.figures.alt_texts import curves_alt
-from dpcore.figures.layout import Size
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
@@ -25,7 +24,6 @@ from pages.parts.controls.widgets import titled
 from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
 from pages.parts.results.odds import visitor_line
-from pages.parts.shell.menu import chart_size
 from pages.parts.train.form import Form
 from pages.parts.train.run_charts import WORDS
 
@@ -38,30 +36,29 @@ def expected(form: Form, store: Store) -> None:
     st.info(INVITATION)
     chart, words = st.container(key="beside").columns([3, 2], gap="medium")
     if form.mechanism is not None:
-        size = chart_size()
-        figure, alt = spending(form.mechanism, form.delta, size)
+        figure, alt = spending(form.mechanism, form.delta)
         with chart.container(key="in_sight"):
             st.markdown("**Privacy that these settings will spend**")
-            preview = partial(_previewed, form, size)
+            preview = partial(_previewed, form)
             live_chart(figure, [], key="expected_chart", alt=alt, preview=preview, fits=True)
     with words:
         estimate(form.configs, store)
         st.markdown("**The effect of each choice**\n" + "\n".join(map(_choice, EXPLAINED)))
 
 
-def spending(mechanism: Mechanism, delta: float, size: Size) -> tuple[go.Figure, str]:
+def spending(mechanism: Mechanism, delta: float) -> tuple[go.Figure, str]:
     """The chart of epsilon against epoch, and its alternative text."""
     names = {*DEFAULT_ACCOUNTANTS, CERTIFIED}
     curves = {name: cache.curve(name, mechanism, delta) for name in ACCOUNTANTS if name in names}
     epochs = epochs_at(mechanism, charted(mechanism))
-    return curves_figure(curves, epochs, height=340, size=size), curves_alt(curves, epochs)
+    return curves_figure(curves, epochs, height=340), curves_alt(curves, epochs)
 
 
-def _previewed(form: Form, size: Size, field: str, text: str) -> Drawing | None:
+def _previewed(form: Form, field: str, text: str) -> Drawing | None:
     now = form.moved(field, text)
     if now is None or now.mechanism is None or cache.slow(now.mechanism, now.delta):
         return None
-    return Drawing(spending(now.mechanism, now.delta, size)[0])
+    return Drawing(spending(now.mechanism, now.delta)[0])
 
 
 def _choice(name: str) -> str:

@@ -19,7 +19,7 @@ from dpcore.figures import (
     track_figure,
 )
 from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
-from dpcore.figures.layout import NORMAL, written
+from dpcore.figures.layout import written
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy import words_in
@@ -39,7 +39,6 @@ from pages.parts.components.live_chart import Growth, Label, Mark, Strip, live_c
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, address, csv_button
-from pages.parts.shell.menu import chart_size
 from pages.parts.train.run_history import epsilons_of, watched_runs
 
 REPORTED = (  # field of a report, axis, words, title of the picture, whether it is a rate
@@ -73,7 +72,7 @@ def large_charts(
     now = detail.history.step * detail.config.q
     # Earlier releases take no epoch.
     epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)
-    figure = curves_figure(curves, epochs, height=340, now=now, size=chart_size())
+    figure = curves_figure(curves, epochs, height=340, now=now)
     done = f"ended, after {epochs_of(now)}"
     follows = []
     if detail.run.active:
@@ -96,7 +95,7 @@ def accuracy_chart(
     """Draw the test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
     tracks = [_track(each, accountant, across) for each in runs]
     axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
-    figure = accuracy_figure(tracks, axis, end=_end(runs, accountant, across), size=chart_size())
+    figure = accuracy_figure(tracks, axis, end=_end(runs, accountant, across))
     follows = accuracy_growths(runs, tracks, accountant, across)
     alt = accuracy_alt(tracks, axis, _going_on(runs))
     words = picture(f"Test accuracy against {across}", runs)
@@ -113,7 +112,7 @@ def decisions_strip(watched: RunRecord) -> None:
     st.caption(
         "Proposals of SA-DPSGD in order: accepted above the line, rejected below. All are charged."
     )
-    figure = decisions_figure(decisions, q, watched.plan.steps, size=chart_size())
+    figure = decisions_figure(decisions, q, watched.plan.steps)
     if active:
         follows = [Strip(*watched.since, decisions, q, MAX_POINTS)]
         alt = (
@@ -146,7 +145,7 @@ def _reported(
     """Draw one quantity of the reports of all runs."""
     tracks = [_reports(each, quantity) for each in watched]
     end = max(each.epochs for each in watched)
-    figure = track_figure(tracks, "epoch", axis, end=end, percent=rate, size=chart_size())
+    figure = track_figure(tracks, "epoch", axis, end=end, percent=rate)
     scale = 100.0 if rate else 1.0
     follows = []
     for line in _going_on(watched):
@@ -162,7 +161,7 @@ def _classes(detail: RunRecord) -> None:
     names = DATASETS[detail.config.dataset].classes
     tests = detail.history.evaluated
     heights = tests[-1].per_class if tests else []
-    figure = classes_figure(names, heights, size=chart_size())
+    figure = classes_figure(names, heights)
     alt = classes_alt(names, heights, going_on=detail.run.active)
     words = picture("Test accuracy of each class", [detail])
     follows = []
@@ -179,7 +178,7 @@ def gradient_norms(watched: RunRecord) -> None:
     stepped = watched.history.stepped
     across = [each.epoch for each in stepped]
     norms = [each.norms for each in stepped]
-    figure = norms_figure(across, norms, clip_norm, end=watched.epochs, size=chart_size())
+    figure = norms_figure(across, norms, clip_norm, end=watched.epochs)
     follows = []
     if watched.run.active:
         for line in range(len(NORM_QUANTILES)):
@@ -256,7 +255,7 @@ def accuracy_growths(
         if not each.run.active:
             continue
         number = f"{place + 1}: " if len(tracks) > 1 else ""
-        label = Label(style.label, written(style, f"{number}{{}} %", NORMAL)["text"])
+        label = Label(style.label, written(style, f"{number}{{}} %")["text"])
         field = "accuracy" if style.label == track.label else "averaged_accuracy"
         growth = Growth(*each.since, line, y=field, scale=100.0, label=label)
         if across == "epoch":
