@@ -15,7 +15,6 @@ from dpcore.papers.records import trainable
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
-from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import FRAME, text_sent
 from pages.parts.controls.data import OTHER, data_of
@@ -23,7 +22,7 @@ from pages.parts.page_change import load
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train.form import BATCHES, clip_norm_of, learning_rate_of, plain_method
+from pages.parts.train.form import BATCHES, clip_norm_of, learning_rate_of, plain_method, text_of
 
 Thing = TypeVar("Thing")
 PLAIN = {"sampling": "batch", "length": "epochs"}
@@ -107,12 +106,7 @@ def fields_of(setting: PrintedSetting) -> dict[str, str]:
 
 def fields_of_run(config: RunConfig) -> dict[str, str]:
     """Return the fields of the page Train at a run's settings, as texts by their names."""
-    fields: dict[str, str] = {}
-    for name, value in config.to_json().items():
-        if isinstance(SETTINGS[name], Choice):
-            fields[name] = str(value)
-        elif value is not None:
-            fields[name] = show(value)
+    fields = {name: text_of(value) for name, value in config.to_json().items()}
     usual = defaults(
         config.dataset,
         config.model,

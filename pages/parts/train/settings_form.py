@@ -39,7 +39,7 @@ def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
     read = partial(form_of, device=device, lab=lab)
     with st.container(key="form", gap="xsmall"):
         start, beside_sigma = _draw(Drawing(fields, form.obstacle, read), fields, form)
-        schedule_chart(form.mechanism, form.method.get("schedule", "constant"))
+        schedule_chart(form.mechanism, form.settings.schedule)
     return form, start, beside_sigma
 
 
@@ -59,7 +59,7 @@ def last_good(form: Form, place: Any) -> Form:
     if good is None:
         return replace(form, unaccounted=NOTHING, obstacle=form.problem)
     place.caption(LAST)
-    return replace(good, configs=(), obstacle=form.problem, texts={})
+    return replace(good, obstacle=form.problem, texts={})
 
 
 def _draw(drawing: Drawing, fields: Fields, form: Form) -> tuple[Any, Any]:
@@ -110,7 +110,7 @@ def _rate_hint(form: Form, key: str) -> None:
     gradients, where C cancels.
     """
     usual = form.usual
-    times = (form.lr / usual.lr) * (form.clip_norm / usual.clip_norm)
+    times = (form.settings.lr / usual.lr) * (form.clip_norm / usual.clip_norm)
     times = min(max(times, 1 / MAX_FACTOR), MAX_FACTOR)
     as_usual = SHORT <= times <= LONG
     if as_usual or not OPTIMIZERS[usual.optimizer].scales_with_c(usual.reading):
