@@ -75,8 +75,13 @@ def test_after_going_back_a_field_that_the_address_leaves_out_has_its_default(
     class Session(dict):
         to_dict = dict.copy
 
-    session = Session(sigma="2", sigma_kept="2", epochs="7", epochs_good="7")
-    known = SimpleNamespace(session_state=session, query_params={"epochs": "3"})
+    class Address(dict):
+        def get_all(self, name: str) -> list[str]:
+            return [self[name]] if name in self else []
+
+    session = Session(sigma="2", epochs="7")
+    session |= {url_state.KEPT: {"sigma": "2"}, url_state.GOOD: {"epochs": "7"}}
+    known = SimpleNamespace(session_state=session, query_params=Address(epochs="3"))
     monkeypatch.setattr(url_state, "st", known)
     assert url_state.page_texts() == {"sigma": "2", "epochs": "7"}
     monkeypatch.setattr(url_state, "restoring", lambda: True)

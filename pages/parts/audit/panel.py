@@ -23,11 +23,11 @@ from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_
 from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
 from pages.parts.controls.fields import Fields, Options, labelled, own_quantity, quantity_of
 from pages.parts.controls.url_state import (
-    assign,
     good_texts,
     page_text,
     page_texts,
     texts_on_screen,
+    write,
 )
 from pages.parts.controls.widgets import Drawing
 from pages.parts.jobs import Asked, ShownJob, line_end, request_of
@@ -132,7 +132,7 @@ def settings_taken(run: Run) -> bool:
     """Choose the settings of a finished training run in the form; False for any other run."""
     if run.kind != TRAINING.name or run.status is not Status.FINISHED:
         return False
-    assign(AUDITED, run.id)
+    write({AUDITED: run.id})
     return True
 
 

@@ -1,11 +1,9 @@
 """The data to train on: a data set that is here, or any number of examples, only accounted for."""
 
 import math
-from contextlib import suppress
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.training.settings import SETTINGS
@@ -13,7 +11,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Fields, Options, read
 from pages.parts.controls.mechanism import N
 from pages.parts.controls.presets import SHOWN
-from pages.parts.controls.url_state import fill, from_link
+from pages.parts.controls.url_state import from_link, write
 from pages.parts.shell.streamlit_internals import restoring
 
 OTHER = "other"
@@ -81,7 +79,7 @@ def choose(n: int) -> None:
         if dataset != OTHER:
             source = fitting
             break
-    fill({"dataset": dataset, "source": source})
+    write({"dataset": dataset, "source": source})
 
 
 def follow_number() -> None:
@@ -98,7 +96,7 @@ def follow_number() -> None:
     first = SHOWN not in session
     asked = session.get("n", _linked("n"))
     named = session.get("dataset", _linked("dataset") if first else None)
-    if asked is None or named == OTHER or (first and named in names):
+    if asked is None or named == OTHER or (first and named is not None):
         return
     try:
         n = int(read(N, asked))
@@ -108,17 +106,14 @@ def follow_number() -> None:
         if named is None:
             named = names[0]
         dataset, source = data_of(n, named, session.get("source", "sample"))
-        fill({"dataset": dataset, "source": source})
+        write({"dataset": dataset, "source": source})
 
 
 def note_number(data: Data) -> None:
     """Set the number of examples to that of the data, for all pages; once the data are drawn."""
     st.session_state[SHOWN] = data.n
     if data.here:
-        fill({"n": show(data.n)})
-        # Where its field was drawn before, the field has to tell the address.
-        with suppress(StreamlitAPIException):
-            st.query_params.pop("n", None)
+        write({"n": show(data.n)})
 
 
 def _linked(key: str) -> str | None:

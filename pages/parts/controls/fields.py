@@ -78,6 +78,7 @@ class Row(NamedTuple):
 
     field: Quantity | Options | Line | None
     text: str = ""
+    value: float = 0.0  # of a number
     fault: str = ""  # why another text than the one in the field is in use
     note: str = ""  # below the field
     # Of a choice between two fields: the value of the other one, and the help on both.
@@ -111,7 +112,7 @@ class Fields:
             text = self._good.get(quantity.key, quantity.default)
             value = read(quantity, text)
             fault = f"{labelled(str(error), quantity)} Showing {text}."
-        self.rows[quantity.key] = Row(quantity, text, fault)
+        self.rows[quantity.key] = Row(quantity, text, value, fault)
         return value
 
     def choice(self, options: Options, notes: Mapping[str, str] | None = None) -> str:

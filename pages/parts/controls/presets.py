@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.controls.url_state import assign
+from pages.parts.controls.url_state import write
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 CUSTOM = "My own settings"
@@ -41,8 +41,7 @@ def apply_figure(name: str) -> None:
     """Show what a figure of the paper shows."""
     figure = FIGURES[name]
     apply(figure["preset"])
-    for key, value in figure["shown"].items():
-        assign(key, value)
+    write(figure["shown"])
 
 
 @uninterrupted
@@ -52,13 +51,13 @@ def apply(name: str) -> None:
     if name not in PRESETS:
         return
     preset = PRESETS[name]
-    assign("sampling", "batch")
-    assign("length", "epochs")
     st.session_state[SHOWN] = 0
+    fields = {"sampling": "batch", "length": "epochs"}
     for field in FIELDS:
-        assign(field, preset[field])
+        fields[field] = preset[field]
     if preset["rate"]:
-        assign(f"rate_{preset['schedule']}", preset["rate"])
+        fields[f"rate_{preset['schedule']}"] = preset["rate"]
+    write(fields)
 
 
 def current(values: dict[str, str], chosen: str) -> str:

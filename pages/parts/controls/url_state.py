@@ -7,13 +7,16 @@ address; both are done here. Where the reader goes back or forward, the address 
 A newer request may break off a run of a page. The browser then never receives the values that code
 gave the widgets in that run, and sends the old ones with its next request. Streamlit takes these
 for a change by the reader. So each value that code gives a widget is noted until a run has come to
-its end (`assign`, `replaced_values`).
+its end (`replaced_values`).
+
+Code sets fields by `write`; `drawing` surrounds the widget of each.
 
 Unknown values in the address are reported here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -24,6 +27,8 @@ from pages.parts.shell.streamlit_internals import restore_address, restoring, un
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
+KEPT = "fields_kept"  # key -> the value of the field on the page that drew it last
+GOOD = "good_texts"  # key -> the last text of a number that could be read
 # Name -> its values in the addresses by which the reader came, for pages that follow.
 LINKED = "linked"
 DRAWN = "drawn_here"  # keys of the fields that the page has drawn since the reader came to it
@@ -83,7 +88,41 @@ def replace_again() -> set[str]:
     return late
 
 
-def assign(key: str, value: object) -> None:
+@uninterrupted
+def write(values: Mapping[str, object]) -> None:
+    """Set fields by their keys, here and on other pages; those of this page are drawn later."""
+    for key, value in values.items():
+        _assign(key, value)
+        _kept()[key] = value
+        hear(key)
+        # A widget that is known to this page tells the address itself; others, when drawn.
+        with suppress(StreamlitAPIException):
+            st.query_params.pop(key, None)
+
+
+@contextmanager
+def drawing(key: str, value: Any, default: Any, options: Sequence[str] = ()) -> Iterator[None]:
+    """Give the widget that is drawn in the block its value, which address and other pages get too.
+
+    With options, those in the address that are unknown are reported.
+    """
+    asked = unknown(key, options) if options else []
+    chosen = [value] if isinstance(value, str) else value
+    is_new = key not in st.session_state.get(DRAWN, ())
+    # The key of a new one still leads to the widget of the page before.
+    if is_new or st.session_state.get(key) != value:
+        _assign(key, value)
+    _kept()[key] = value
+    # A widget that is known to this page tells the address itself.
+    with suppress(StreamlitAPIException):
+        write_ids(key, chosen, [default] if isinstance(default, str) else default)
+    yield
+    st.session_state.get(DRAWN, set()).add(key)
+    if options:
+        say_unknown(key, asked, options, chosen)
+
+
+def _assign(key: str, value: object) -> None:
     """Give a widget that comes later a value, also if the browser sends the old one again."""
     before = st.session_state.get(key)
     st.session_state[key] = value
@@ -120,35 +159,51 @@ def taken_from_link(name: str) -> list[str]:
 
 
 def page_text(key: str, default: str) -> str:
-    """The text of a field as this run of the page will draw it; the default if none is known.
-
-    In this order: the last move of its slider, its own text, the address, its text on another page,
-    an earlier address, the default. On a page where the reader has just arrived, the address and
-    the other page come before its own text.
-    """
-    own = st.session_state.get(key)
-    linked = st.query_params.get(key)
-    kept = st.session_state.get(f"{key}_kept")
-    earlier = st.session_state.get(LINKED, {}).get(key, [])[-1:]
-    if restoring():
-        known = [linked]
-    elif st.session_state.get(ARRIVED):
-        known = [linked, kept, own, *earlier]
-    else:  # an earlier run of the page may have been broken off before it had drawn the field
-        known = [own, linked, kept, *earlier]
-        if own == kept:  # else the field was changed after the move
-            known.insert(0, unheard_move(key))
-    for text in known:
+    """The text of a field as this run of the page will draw it; the default if none is known."""
+    for value in _known_values(key):
+        text = value[-1] if isinstance(value, list) and value else value
         if isinstance(text, str):
             return text
     return default
 
 
+def page_ids(key: str, options: Sequence[str], default: Sequence[str]) -> list[str]:
+    """The chosen ones of several options as this run of the page will draw them."""
+    for value in _known_values(key):
+        if isinstance(value, list):
+            chosen = [each for each in dict.fromkeys(value) if each in options]
+            if chosen or value in ([], [""]):
+                return chosen
+    return list(default)
+
+
+def _known_values(key: str) -> list[Any]:
+    """What is known of a field, the value that counts first.
+
+    In this order: the last move of its slider, its own value, the address, its value on another
+    page, an earlier address. On a page where the reader has just arrived, the address and the other
+    page come before its own value. Where the reader went back or forward, the address has all.
+    """
+    session = st.session_state
+    own = session.get(key)
+    linked = st.query_params.get_all(key) or None
+    if restoring():
+        return [linked]
+    kept = _kept().get(key)
+    earlier = session.get(LINKED, {}).get(key)
+    if session.get(ARRIVED):
+        return [linked, kept, own, earlier]
+    # Else the field was changed after the move.
+    moved = unheard_move(key) if own == kept else None
+    # An earlier run of the page may have been broken off before it had drawn the field.
+    return [moved, own, linked, kept, earlier]
+
+
 def page_texts() -> dict[str, str]:
     """The texts in this run of the page of all fields that the session or the address knows."""
-    session = [key.removesuffix("_kept") for key in _strings() if not key.endswith("_good")]
-    names = dict.fromkeys([*session, *st.query_params, *st.session_state.get(LINKED, {})])
-    texts = {key: page_text(key, UNTOLD) for key in names}
+    session = st.session_state
+    names = [*session.to_dict(), *_kept(), *st.query_params, *session.get(LINKED, {})]
+    texts = {str(key): page_text(str(key), UNTOLD) for key in dict.fromkeys(names)}
     return {key: text for key, text in texts.items() if text != UNTOLD}
 
 
@@ -174,89 +229,12 @@ def ids_on_screen(key: str, options: Sequence[str], default: Sequence[str]) -> t
 
 
 def good_texts() -> dict[str, str]:
-    """The last text of each field that could be read."""
-    good = {}
-    for key, text in _strings().items():
-        if key.endswith("_good"):
-            good[key.removesuffix("_good")] = text
-    return good
+    """The last text of each number that could be read."""
+    return st.session_state.setdefault(GOOD, {})
 
 
-def settle(key: str, text: str, default: str) -> None:
-    """Give the bound widget that comes next its text, here and in the address."""
-    if _is_new(key) or st.session_state.get(key) != text:
-        assign(key, text)
-    if text != default and st.query_params.get(key) != text:
-        # The widget is known to this page: it tells the address itself.
-        with suppress(StreamlitAPIException):
-            st.query_params[key] = text
-
-
-def keep(key: str, value: object) -> None:
-    """Note a widget's value for other pages."""
-    st.session_state[f"{key}_kept"] = value
-
-
-def keep_drawn(key: str, value: object) -> None:
-    """Note that a widget was drawn on this page, and its value for other pages."""
-    st.session_state.get(DRAWN, set()).add(key)
-    keep(key, value)
-
-
-def _is_new(key: str) -> bool:
-    """True if the page has not drawn a widget yet.
-
-    Its key then still leads to the widget of the page before, not to the one about to be drawn.
-    """
-    return key not in st.session_state.get(DRAWN, ())
-
-
-def fill(texts: Mapping[str, str]) -> None:
-    """Set widgets by their keys, here and on other pages."""
-    for key, text in texts.items():
-        assign(key, text)
-        keep(key, text)
-        hear(key)
-
-
-@uninterrupted
-def put(key: str, value: object, default: object) -> None:
-    """Set a widget that comes later, here and in the address; the page may have shown it before."""
-    assign(key, value)
-    hear(key)
-    # The widget is known to this page: it tells the address itself.
-    with suppress(StreamlitAPIException):
-        if value == default:
-            st.query_params.pop(key, None)
-        else:
-            st.query_params[key] = [*value] if isinstance(value, list | tuple) else str(value)
-
-
-def recall_ids(key: str, options: Sequence[str], default: Sequence[str]) -> None:
-    """Give the widget of several options that comes next its value, from ids in the address.
-
-    In this order: its own, its value on another page, an address, the default. Where the reader
-    went back or forward, the address comes first.
-    """
-    chosen = _recalled(key, options, default)
-    if _is_new(key) or st.session_state.get(key) != chosen:
-        assign(key, chosen)
-
-
-def _recalled(key: str, options: Sequence[str], default: Sequence[str]) -> list[str]:
-    if not restoring():
-        own = st.session_state.get(key)
-        if own is not None:
-            return list(own)
-        kept = st.session_state.get(f"{key}_kept")
-        comes_along = bool(st.session_state.get(ARRIVED)) and key not in st.query_params
-        if comes_along and kept is not None:
-            return list(kept)
-    asked = from_link(key)
-    known = [each for each in options if each in asked]
-    if known or asked == [""]:
-        return known
-    return list(default)
+def _kept() -> dict[str, Any]:
+    return st.session_state.setdefault(KEPT, {})
 
 
 def write_ids(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
@@ -293,11 +271,6 @@ class Remembered:
         """Set the text, here and in the address, which names no default."""
         st.session_state[self.key] = text
         write_ids(self.name, [text], [self.default])
-
-
-def _strings() -> dict[str, str]:
-    session = st.session_state.to_dict()
-    return {str(key): text for key, text in session.items() if isinstance(text, str)}
 
 
 def no_faults() -> None:

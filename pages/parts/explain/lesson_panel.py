@@ -1,5 +1,6 @@
 """A guided lesson on the page: it moves the controls, explains, and checks answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
-from pages.parts.controls.url_state import Remembered, assign, keep, put
+from pages.parts.controls.url_state import Remembered, write
 from pages.parts.explain.lesson import DATASET, Lesson, Scene
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.jobs import expected_seconds
@@ -50,7 +51,7 @@ def lesson_menu() -> None:
 
 @uninterrupted
 def _choose(name: str) -> None:
-    assign(LIST, False)  # the open list would hide the lesson
+    write({LIST: False})  # the open list would hide the lesson
     show([])  # the visitor's own runs have other settings
     go_to(name, 1)
 
@@ -84,23 +85,21 @@ def offer_runs(place: Any, store: Store | None) -> None:
 @uninterrupted
 def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1, and set its controls; for a callback."""
-    scene = LESSONS[name].scene(step)
+    _open(name, step, _fields(LESSONS[name].scene(step)))
+
+
+def _open(name: str, step: int, fields: Mapping[str, object]) -> None:
     session = st.session_state
     session.setdefault(OWN, {key: session[key] for key in _fields(HOME) if key in session})
     _show(name, step)
-    st.session_state.pop(_answer_key(name), None)
-    unchosen = _unchosen()
-    for key, value in _fields(scene).items():
-        put(key, value, unchosen[key])
+    session.pop(_answer_key(name), None)
+    write(fields)
 
 
 @uninterrupted
 def start_over() -> None:
     """Set every control to its default, here and on other pages; for a callback."""
-    defaults = st.session_state.get(DEFAULTS, {}) | _unchosen()
-    for key, value in defaults.items():
-        put(key, value, value)
-        keep(key, value)
+    write(st.session_state.get(DEFAULTS, {}) | _unchosen())
 
 
 @uninterrupted
@@ -108,8 +107,7 @@ def close() -> None:
     """End the lesson and restore the visitor's own settings; for a callback."""
     own = st.session_state.pop(OWN, {})
     _show("", 1)
-    for key, value in _unchosen().items():
-        put(key, own.get(key, value), value)
+    write(_unchosen() | own)
 
 
 def _fields(scene: Scene) -> dict[str, object]:
@@ -137,12 +135,10 @@ def _follow_address() -> None:
     step = 1
     if asked.isdecimal() and len(asked) < 10:
         step = min(max(int(asked), 1), lesson.length)
-    named = {key: st.query_params.get_all(key) for key in st.query_params}
-    go_to(name, step)
-    for key, value in named.items():  # the address overrides the scene
-        if key in _fields(HOME):
-            st.session_state.pop(key, None)
-            st.query_params[key] = value
+    fields = _fields(lesson.scene(step))
+    for key in st.query_params:  # the address overrides the scene
+        fields.pop(key, None)
+    _open(name, step, fields)
 
 
 def _show(name: str, step: int) -> None:

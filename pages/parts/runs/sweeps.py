@@ -21,7 +21,7 @@ from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.fields import Fields
-from pages.parts.controls.url_state import assign, good_texts, page_texts, put, texts_on_screen
+from pages.parts.controls.url_state import good_texts, page_texts, texts_on_screen, write
 from pages.parts.jobs import start
 from pages.parts.results import costs
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
@@ -105,7 +105,7 @@ def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
     options = _bases(store, runs)
     names = {run.id: name_of(run) for run in runs}
     if st.session_state.get(BASE) not in options:
-        assign(BASE, next(reversed(options)))
+        write({BASE: next(reversed(options))})
     chosen = st.selectbox(
         "Start from", list(options), format_func=lambda each: names.get(each) or each, key=BASE
     )
@@ -193,8 +193,7 @@ def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name
 
     sweep = store.new_id()
     if start(store, configs, names, sweep):
-        put("sweep", sweep, "")
-        put("show", "sweep", "progress")
+        write({"sweep": sweep, "show": "sweep"})
 
 
 def show_sweep(store: Store, wanted: Wanted) -> None:

@@ -14,7 +14,7 @@ from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import follow_number, note_number
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.setting_form import LAST, NOTHING, preset_choice, schedule_chart
-from pages.parts.controls.url_state import good_texts, page_texts, put, texts_on_screen
+from pages.parts.controls.url_state import good_texts, page_texts, texts_on_screen, write
 from pages.parts.controls.widgets import Drawing
 from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
@@ -129,6 +129,6 @@ def _rate_hint(form: Form, key: str) -> None:
     st.button(
         f"Set the rate to {fitting}",
         key="fitting_rate",
-        on_click=put,
-        args=(key, fitting, show(usual.lr)),
+        on_click=write,
+        args=({key: fitting},),
     )
