@@ -12,16 +12,15 @@ from dpcore.privacy.calibration.targets import Target, target_of
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.selection.best_of import read_runs
-from pages.parts.controls.fields import Fields, Options, own_quantity, read
-from pages.parts.controls.mechanism import ChosenSetting
+from pages.parts.controls.fields import Options, own_quantity, read
+from pages.parts.controls.mechanism import BAND_FIRST, ChosenSetting
 from pages.parts.controls.setting_form import setting_on_screen
-from pages.parts.controls.url_state import good_texts, texts_on_screen
+from pages.parts.controls.url_state import fields_on_screen
 from pages.parts.controls.widgets import (
     accountant_choice,
     best_of_field,
     choice_of,
     number,
-    the_band_first,
 )
 
 SOLVABLE = ("sigma", "steps", "batch", "q")
@@ -62,11 +61,11 @@ def on_screen() -> tuple[Asked, str, ChosenSetting] | None:
     None where the fields make no question.
     """
     setting = setting_on_screen()
-    fields = Fields(texts_on_screen(), good_texts())
+    fields = fields_on_screen()
     if setting is None:
         return None
     solve = fields.choice(Options("solve", "Solve for", SOLVABLE))
-    by = fields.choice(Options("by", "Counted by", the_band_first()))
+    by = fields.choice(Options("by", "Counted by", BAND_FIRST))
     kind = fields.choice(Options("target", "Target", tuple(TARGET_FIELDS)))
     size = fields.number(TARGET_FIELDS[kind])
     runs = fields.texts.get(BEST_OF, "").strip()

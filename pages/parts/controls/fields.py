@@ -61,6 +61,10 @@ class Options:
     def default(self) -> str:
         return self.names[0]
 
+    def nearest(self, text: str) -> str:
+        """The option that a text names; the default for any other text."""
+        return text if text in self.names else self.default
+
 
 @dataclass(frozen=True)
 class Line:
@@ -117,9 +121,7 @@ class Fields:
 
     def choice(self, options: Options, notes: Mapping[str, str] | None = None) -> str:
         """The option that is chosen, else the first; `notes` has a note for each."""
-        chosen = self.texts.get(options.key, options.default)
-        if chosen not in options.names:
-            chosen = options.default
+        chosen = options.nearest(self.texts.get(options.key, ""))
         self.rows[options.key] = Row(options, chosen, note=notes[chosen] if notes else "")
         return chosen
 

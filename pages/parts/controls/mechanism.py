@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from dpcore import check
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
@@ -61,6 +62,8 @@ SAMPLER = Options(
 )
 RECORDS = own_quantity("records", most=MAX_RECORDS)
 LARGEST = own_quantity("largest", round(1.25 * DEFAULTS.batch), MAX_EXAMPLES)
+# The certified band, then the accountants that are shown over it.
+BAND_FIRST = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C"
     " scales what is hidden and what hides it alike; and the optimizer only works on the noisy sum"

@@ -1,6 +1,7 @@
 """Settings from the papers and from popular tutorials, which stand in presets.toml."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -22,7 +23,7 @@ for _each in FILE["sources"]:
         _texts = {name: str(value) for name, value in _settings.items()}
         PRESETS[_title] = {**FILE["usual"], **_texts, "source": _each["source"]}
 FIGURES = FILE["figures"]  # of Bu et al. 2020: the preset that each shows, and how
-FIELDS = ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule", "dataset")
+FIELDS = ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule")
 
 
 def choose(name: str) -> None:
@@ -53,21 +54,18 @@ def apply(name: str) -> None:
     preset = PRESETS[name]
     st.session_state[SHOWN] = 0
     fields = {"sampling": "batch", "length": "epochs"}
-    for field in FIELDS:
+    for field in (*FIELDS, "dataset"):
         fields[field] = preset[field]
     if preset["rate"]:
         fields[f"rate_{preset['schedule']}"] = preset["rate"]
     write(fields)
 
 
-def current(values: dict[str, str], chosen: str) -> str:
+def current(texts: Mapping[str, str], chosen: str) -> str:
     """The preset that the fields match, `chosen` before others like it, or the custom entry."""
     for name in (chosen, *PRESETS):
-        if name not in PRESETS:
-            continue
-        wanted = PRESETS[name]
-        common = values.keys() & wanted.keys()
-        if all(_same(values[key], wanted[key]) for key in common):
+        wanted = PRESETS.get(name)
+        if wanted and all(_same(texts.get(key, ""), wanted[key]) for key in (*FIELDS, "rate")):
             return name
     return CUSTOM
 

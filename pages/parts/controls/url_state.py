@@ -23,6 +23,7 @@ from streamlit.errors import StreamlitAPIException
 
 from dpcore.check import verbatim
 from pages.parts.components.elements import LEAVING, hear, unheard_move
+from pages.parts.controls.fields import Fields
 from pages.parts.shell.streamlit_internals import restore_address, restoring, uninterrupted
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
@@ -32,9 +33,8 @@ GOOD = "good_texts"  # key -> the last text of a number that could be read
 # Name -> its values in the addresses by which the reader came, for pages that follow.
 LINKED = "linked"
 DRAWN = "drawn_here"  # keys of the fields that the page has drawn since the reader came to it
-# Key -> old values that the browser may still send, and behind them the value that code gave.
+# Key -> old values that the browser may still send, though code gave the field another since.
 REPLACED = "replaced"
-UNTOLD = "\0"  # no text of a field
 MAX_REASON = 500  # characters of an error that are shown
 TOP = "fault_top"
 # Name -> the warning about its value in the address, and the value shown instead.
@@ -76,12 +76,12 @@ def replace_again() -> set[str]:
     """Replace old values that the browser has sent again; return the keys of their widgets."""
     replaced = st.session_state.get(REPLACED, {})
     late = set()
-    for key, (*before, value) in list(replaced.items()):
+    for key, before in list(replaced.items()):
         now = st.session_state.get(key)
-        if now == value:
+        if now == _kept()[key]:
             continue
         if now in before:
-            st.session_state[key] = value
+            st.session_state[key] = _kept()[key]
             late.add(key)
         else:  # the reader has chosen something else since
             del replaced[key]
@@ -93,7 +93,6 @@ def write(values: Mapping[str, object]) -> None:
     """Set fields by their keys, here and on other pages; those of this page are drawn later."""
     for key, value in values.items():
         _assign(key, value)
-        _kept()[key] = value
         hear(key)
         # A widget that is known to this page tells the address itself; others, when drawn.
         with suppress(StreamlitAPIException):
@@ -108,11 +107,7 @@ def drawing(key: str, value: Any, default: Any, options: Sequence[str] = ()) -> 
     """
     asked = unknown(key, options) if options else []
     chosen = [value] if isinstance(value, str) else value
-    is_new = key not in st.session_state.get(DRAWN, ())
-    # The key of a new one still leads to the widget of the page before.
-    if is_new or st.session_state.get(key) != value:
-        _assign(key, value)
-    _kept()[key] = value
+    _assign(key, value)
     # A widget that is known to this page tells the address itself.
     with suppress(StreamlitAPIException):
         write_ids(key, chosen, [default] if isinstance(default, str) else default)
@@ -125,11 +120,14 @@ def drawing(key: str, value: Any, default: Any, options: Sequence[str] = ()) -> 
 def _assign(key: str, value: object) -> None:
     """Give a widget that comes later a value, also if the browser sends the old one again."""
     before = st.session_state.get(key)
-    st.session_state[key] = value
+    _kept()[key] = value
+    # The key of a widget that is new on this page still leads to that of the page before.
+    is_new = key not in st.session_state.get(DRAWN, ())
+    if is_new or before != value:
+        st.session_state[key] = value
     replaced = st.session_state.get(REPLACED)  # None if the app does not run the page
     if replaced is not None and before is not None and before != value:
-        *earlier, _ = replaced.get(key, [value])
-        replaced[key] = [*earlier, before, value]
+        replaced.setdefault(key, []).append(before)
 
 
 def by_the_reader(key: str, do: Callable[[], None]) -> Callable[[], None]:
@@ -160,16 +158,21 @@ def taken_from_link(name: str) -> list[str]:
 
 def page_text(key: str, default: str) -> str:
     """The text of a field as this run of the page will draw it; the default if none is known."""
-    for value in _known_values(key):
+    text = _text_in(st.session_state, key)
+    return default if text is None else text
+
+
+def _text_in(session: Mapping[Any, Any], key: str) -> str | None:
+    for value in _known_values(session, key):
         text = value[-1] if isinstance(value, list) and value else value
         if isinstance(text, str):
             return text
-    return default
+    return None
 
 
 def page_ids(key: str, options: Sequence[str], default: Sequence[str]) -> list[str]:
     """The chosen ones of several options as this run of the page will draw them."""
-    for value in _known_values(key):
+    for value in _known_values(st.session_state, key):
         if isinstance(value, list):
             chosen = [each for each in dict.fromkeys(value) if each in options]
             if chosen or value in ([], [""]):
@@ -177,19 +180,18 @@ def page_ids(key: str, options: Sequence[str], default: Sequence[str]) -> list[s
     return list(default)
 
 
-def _known_values(key: str) -> list[Any]:
+def _known_values(session: Mapping[Any, Any], key: str) -> list[Any]:
     """What is known of a field, the value that counts first.
 
     In this order: the last move of its slider, its own value, the address, its value on another
     page, an earlier address. On a page where the reader has just arrived, the address and the other
     page come before its own value. Where the reader went back or forward, the address has all.
     """
-    session = st.session_state
-    own = session.get(key)
     linked = st.query_params.get_all(key) or None
     if restoring():
         return [linked]
-    kept = _kept().get(key)
+    own = session.get(key)
+    kept = session.get(KEPT, {}).get(key)
     earlier = session.get(LINKED, {}).get(key)
     if session.get(ARRIVED):
         return [linked, kept, own, earlier]
@@ -201,21 +203,36 @@ def _known_values(key: str) -> list[Any]:
 
 def page_texts() -> dict[str, str]:
     """The texts in this run of the page of all fields that the session or the address knows."""
-    session = st.session_state
-    names = [*session.to_dict(), *_kept(), *st.query_params, *session.get(LINKED, {})]
-    texts = {str(key): page_text(str(key), UNTOLD) for key in dict.fromkeys(names)}
-    return {key: text for key, text in texts.items() if text != UNTOLD}
+    session = st.session_state.to_dict()  # once, since each look into it takes a while
+    names = [str(key) for key, value in session.items() if isinstance(value, str)]
+    names += [*session.get(KEPT, {}), *st.query_params, *session.get(LINKED, {})]
+    texts = {}
+    for key in dict.fromkeys(names):
+        text = _text_in(session, key)
+        if text is not None:
+            texts[key] = text
+    return texts
 
 
-def texts_on_screen() -> dict[str, str]:
-    """The texts of all fields as the browser shows them.
+def page_fields() -> Fields:
+    """The fields in this run of the page."""
+    return Fields(page_texts(), good_texts())
+
+
+def fields_on_screen() -> Fields:
+    """The fields as the browser shows them.
 
     For a callback, which comes before the page is run again. A callback that acts on the fields
     must read them anew: texts from when its button was drawn may be older.
     """
+    look_again()
+    return page_fields()
+
+
+def look_again() -> None:
+    """Let the session have what the browser shows; for a callback."""
     st.session_state[ARRIVED] = False
     replace_again()
-    return page_texts()
 
 
 def ids_on_screen(key: str, options: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:

@@ -7,19 +7,20 @@ from typing import Any
 import streamlit as st
 
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.selection.best_of import FORMS, NumberOfRuns, read_runs
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.elements import MAX_CHARS, slider
 from pages.parts.controls.fields import Fields, Options, Quantity, Row
+from pages.parts.controls.mechanism import BAND_FIRST
 from pages.parts.controls.url_state import (
     by_the_reader,
     drawing,
+    fields_on_screen,
     good_texts,
     page_ids,
     page_text,
-    texts_on_screen,
     write,
 )
 
@@ -107,7 +108,8 @@ def _carry_over(options: Options, before: str, read: Callable[[Fields], object] 
 
     The fields are read anew: the value may have been changed since the choice was drawn.
     """
-    fields = Fields(texts_on_screen() | {options.key: before}, good_texts())
+    texts = fields_on_screen().texts
+    fields = Fields({**texts, options.key: before}, good_texts())
     if read:
         read(fields)
         write(fields.rows[options.key].same)
@@ -136,21 +138,15 @@ def choice_by_title(
     help: str | None = None,
 ) -> str:
     """Draw one of a list of ids, the first by default: readers see titles, the URL holds the id."""
-    chosen = page_text(key, options[0])
-    if chosen not in options:
-        chosen = options[0]
-    _draw_options(Options(key, label, tuple(options), title, help), chosen)
+    field = Options(key, label, tuple(options), title, help)
+    chosen = field.nearest(page_text(key, ""))
+    _draw_options(field, chosen)
     return chosen
-
-
-def the_band_first() -> tuple[str, ...]:
-    """The ids of all accountants, that of the certified band first."""
-    return (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 
 
 def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
     """Draw one accountant, the certified one by default; `word` is its entry in the glossary."""
-    return choice_by_title(label, the_band_first(), key, titled, help_on(word))
+    return choice_by_title(label, BAND_FIRST, key, titled, help_on(word))
 
 
 def text_field(
@@ -186,9 +182,7 @@ def choice_of(
     wrap: bool | None = None,
 ) -> str:
     """Draw one of a few options as buttons; the first is the default, the URL holds the others."""
-    chosen = page_text(key, options[0])
-    if chosen not in options:
-        chosen = options[0]
+    chosen = Options(key, label, options).nearest(page_text(key, ""))
     with drawing(key, chosen, options[0], options):
         place.segmented_control(
             label,
@@ -238,7 +232,7 @@ def accountant_pills() -> tuple[str, ...]:
     return several(
         st,
         "Accountants, over the certified band",
-        [name for name in ACCOUNTANTS if name != CERTIFIED],
+        BAND_FIRST[1:],
         "accountants",
         DEFAULT_ACCOUNTANTS,
         titled,

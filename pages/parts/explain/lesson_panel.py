@@ -24,11 +24,11 @@ LESSON = Remembered("lesson")
 STEP = Remembered("step", "1")
 OWN = "own_settings"  # of the visitor, before the first lesson
 HOME = Scene()
-# The fields of a scene that sets nothing.
+# The fields of a scene that sets nothing, with the plain method of training.
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
 FEATURES = suited_features(DATASET)[0]
-# By the defaults of the page.
-LEARNED = {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}
+# The fields of a page that was just opened.
+UNCHOSEN = FIELDS | {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}
 CLOSE = "Ends the lesson; your own settings come back."
 
 
@@ -85,12 +85,12 @@ def offer_runs(place: Any, store: Store | None) -> None:
 @uninterrupted
 def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1, and set its controls; for a callback."""
-    _open(name, step, _fields(LESSONS[name].scene(step)))
+    _open(name, step, FIELDS | LESSONS[name].scene(step).fields)
 
 
 def _open(name: str, step: int, fields: Mapping[str, object]) -> None:
     session = st.session_state
-    session.setdefault(OWN, {key: session[key] for key in _fields(HOME) if key in session})
+    session.setdefault(OWN, {key: session[key] for key in FIELDS if key in session})
     _show(name, step)
     session.pop(_answer_key(name), None)
     write(fields)
@@ -99,7 +99,7 @@ def _open(name: str, step: int, fields: Mapping[str, object]) -> None:
 @uninterrupted
 def start_over() -> None:
     """Set every control to its default, here and on other pages; for a callback."""
-    write(st.session_state.get(DEFAULTS, {}) | _unchosen())
+    write(st.session_state.get(DEFAULTS, {}) | UNCHOSEN)
 
 
 @uninterrupted
@@ -107,17 +107,7 @@ def close() -> None:
     """End the lesson and restore the visitor's own settings; for a callback."""
     own = st.session_state.pop(OWN, {})
     _show("", 1)
-    write(_unchosen() | own)
-
-
-def _fields(scene: Scene) -> dict[str, object]:
-    """The fields that a lesson sets, with the plain method of training."""
-    return FIELDS | scene.fields
-
-
-def _unchosen() -> dict[str, object]:
-    """The controls of a page that was just opened; an address names only other values."""
-    return _fields(HOME) | LEARNED
+    write(UNCHOSEN | own)
 
 
 def _follow_address() -> None:
@@ -135,7 +125,7 @@ def _follow_address() -> None:
     step = 1
     if asked.isdecimal() and len(asked) < 10:
         step = min(max(int(asked), 1), lesson.length)
-    fields = _fields(lesson.scene(step))
+    fields = FIELDS | lesson.scene(step).fields
     for key in st.query_params:  # the address overrides the scene
         fields.pop(key, None)
     _open(name, step, fields)

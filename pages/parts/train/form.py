@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from dpcore.data.catalogue import absent_of, remedy
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling.base import Poisson
@@ -185,14 +184,7 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     if not lab:
         chosen.sampler = fields.choice(_options("sampler", chosen, BATCHES), _notes("sampler"))
     _read_schedules(fields, chosen, device)
-    usual = defaults(
-        data.dataset,
-        chosen.model,
-        chosen.optimizer,
-        data.source,
-        reading=chosen.reading,
-        features=chosen.features,
-    )
+    usual = usual_of(chosen)
     chosen.clip_norm = fields.number(clip_norm_of(usual))
     chosen.lr = fields.number(learning_rate_of(usual))
     fields.note(controls.NEUTRAL)
@@ -271,7 +263,7 @@ def _options(name: str, chosen: Any, key: str = "") -> Options:
     elif name == "reading":
         names = OPTIMIZERS[chosen.optimizer].readings
     elif name == "stop_accountant":
-        names = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
+        names = controls.BAND_FIRST
         help = help_on("accountant")
     title = partial(_title, name) if name in TITLED else None
     return Options(key or name, setting.label, names, title, help)
@@ -340,6 +332,18 @@ def seed_of(text: str) -> int | None:
             " one."
         )
     return int(text) if text else None
+
+
+def usual_of(chosen: Any) -> RunConfig:
+    """The defaults of the combination that is chosen."""
+    return defaults(
+        chosen.dataset,
+        chosen.model,
+        chosen.optimizer,
+        chosen.source,
+        reading=chosen.reading,
+        features=chosen.features,
+    )
 
 
 def baseline_of(config: RunConfig) -> RunConfig:

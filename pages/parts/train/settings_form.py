@@ -14,7 +14,7 @@ from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import follow_number, note_number
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.setting_form import LAST, NOTHING, preset_choice, schedule_chart
-from pages.parts.controls.url_state import good_texts, page_texts, texts_on_screen, write
+from pages.parts.controls.url_state import look_again, page_fields, write
 from pages.parts.controls.widgets import Drawing
 from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
@@ -33,7 +33,7 @@ def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
     together are reported at their field, and all fields stay.
     """
     follow_number()
-    fields = Fields(page_texts(), good_texts())
+    fields = page_fields()
     form = form_of(fields, device, lab=lab)
     st.session_state[DEFAULTS] = st.session_state.get(DEFAULTS, {}) | fields.defaults
     read = partial(form_of, device=device, lab=lab)
@@ -45,9 +45,9 @@ def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
 
 def form_on_screen(device: str, *, lab: bool) -> Form:
     """The form as the browser shows it; for a callback."""
-    texts_on_screen()  # also for what reads the session
+    look_again()
     follow_number()
-    return form_of(Fields(texts_on_screen(), good_texts()), device, lab=lab)
+    return form_of(page_fields(), device, lab=lab)
 
 
 def last_good(form: Form, place: Any) -> Form:
