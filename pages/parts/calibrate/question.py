@@ -6,14 +6,14 @@ from functools import lru_cache
 
 import streamlit as st
 
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import Target, target_of
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.selection.best_of import read_runs
-from pages.parts.controls.fields import Options, own_quantity, read
-from pages.parts.controls.mechanism import BAND_FIRST, ChosenSetting
+from pages.parts.controls.fields import own_quantity, read
+from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.controls.setting_form import setting_on_screen
 from pages.parts.controls.url_state import fields_on_screen
 from pages.parts.controls.widgets import (
@@ -64,9 +64,9 @@ def on_screen() -> tuple[Asked, str, ChosenSetting] | None:
     fields = fields_on_screen()
     if setting is None:
         return None
-    solve = fields.choice(Options("solve", "Solve for", SOLVABLE))
-    by = fields.choice(Options("by", "Counted by", BAND_FIRST))
-    kind = fields.choice(Options("target", "Target", tuple(TARGET_FIELDS)))
+    solve = fields.texts.get("solve", SOLVABLE[0])
+    by = fields.texts.get("by", CERTIFIED)
+    kind = fields.texts.get("target", "epsilon")
     size = fields.number(TARGET_FIELDS[kind])
     runs = fields.texts.get(BEST_OF, "").strip()
     best_of = None

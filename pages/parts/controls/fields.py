@@ -48,7 +48,8 @@ class Quantity:
 class Options:
     """One of a list; the first is the default.
 
-    With `title` the reader sees titles, and the URL holds the options.
+    With `title` the reader sees titles, and the URL holds the options. `note` is a sentence on the
+    chosen one, below the field.
     """
 
     key: str
@@ -56,6 +57,7 @@ class Options:
     names: tuple[str, ...]
     title: Callable[[str], str] | None = None
     help: str | None = None
+    note: Callable[[str], str] | None = None
 
     @property
     def default(self) -> str:
@@ -119,10 +121,11 @@ class Fields:
         self.rows[quantity.key] = Row(quantity, text, value, fault)
         return value
 
-    def choice(self, options: Options, notes: Mapping[str, str] | None = None) -> str:
-        """The option that is chosen, else the first; `notes` has a note for each."""
+    def choice(self, options: Options) -> str:
+        """The option that is chosen, else the first."""
         chosen = options.nearest(self.texts.get(options.key, ""))
-        self.rows[options.key] = Row(options, chosen, note=notes[chosen] if notes else "")
+        note = options.note(chosen) if options.note else ""
+        self.rows[options.key] = Row(options, chosen, note=note)
         return chosen
 
     def line(self, line: Line) -> str:
@@ -208,9 +211,9 @@ def moved_texts(texts: Mapping[str, str], key: str, text: str) -> dict[str, str]
 def quantity_of(name: str, *, start: float | None = None, key: str | None = None) -> Quantity:
     """The field of a number among the settings of a run, with the default or `start` at first."""
     setting = SETTINGS[name]
-    if not isinstance(setting, Number | Count) or setting.slider is None:
+    if not isinstance(setting, Number | Count):
         raise ValueError(f"Expected setting={name!r} to be a number with a slider.")
-    return _quantity(setting, setting.slider, name, key or name, start, setting.unit_said)
+    return _quantity(setting, name, key or name, start, setting.unit_said)
 
 
 def own_quantity(key: str, start: float | str | None = None, most: float | None = None) -> Quantity:
@@ -228,31 +231,30 @@ def own_quantity(key: str, start: float | str | None = None, most: float | None 
         number = Number(default=default, low=0, rule=check.positive)
     else:
         number = Number(default=default, low=least, high=high, ends=entry.get("ends", "[]"))
-    setting: Any = worded(number, {"label": entry["label"], "slider": entry["slider"]})
-    return _quantity(
-        setting, setting.slider, entry.get("name", key), key, start, entry.get("help", "")
-    )
+    setting = worded(number, {"label": entry["label"], "slider": entry["slider"]})
+    return _quantity(setting, entry.get("name", key), key, start, entry.get("help", ""))
 
 
 def _quantity(
-    setting: Number | Count,
-    slider: Slider,
-    name: str,
-    key: str,
-    start: float | str | None,
-    more_help: str,
+    setting: Any, name: str, key: str, start: float | str | None, more_help: str
 ) -> Quantity:
-    default: Any = setting.default if start is None else start
     return Quantity(
         key=key,
         label=setting.label,
-        default=default if isinstance(default, str) else show(default),
-        slider=slider,
+        default=text_of(setting.default if start is None else start),
+        slider=setting.slider,
         accept=partial(setting.check, name),
-        help="\n\n".join(filter(None, (slider.help, more_help))),
+        help="\n\n".join(filter(None, (setting.slider.help, more_help))),
         whole=isinstance(setting, Count),
         name=name,
     )
+
+
+def text_of(value: Any) -> str:
+    """The text of a setting's field."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else show(value)
 
 
 def read(quantity: Quantity, text: str) -> float:

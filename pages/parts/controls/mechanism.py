@@ -45,7 +45,20 @@ DELTA = quantity_of("delta")
 CLIP_NORM = quantity_of("clip_norm", start=DEFAULTS.clip_norm)
 SAMPLING = Options("sampling", "Batch or q", ("batch", "q"))
 LENGTH = Options("length", "Epochs or steps", ("epochs", "steps"))
-SCHEDULE = Options("schedule", "Noise schedule", tuple(SCHEDULES), help=help_on("schedule"))
+
+
+def _schedule_note(name: str) -> str:
+    schedule = SCHEDULES[name]
+    return f"{schedule.title}: {schedule.note}." if schedule.rate else ""
+
+
+SCHEDULE = Options(
+    "schedule",
+    "Noise schedule",
+    tuple(SCHEDULES),
+    help=help_on("schedule"),
+    note=_schedule_note,
+)
 OPTIMIZER = Options(
     "optimizer",
     SETTINGS["optimizer"].label,
@@ -219,11 +232,7 @@ def steps_of(epochs: float, q: float) -> int:
 
 def noise_schedule(fields: Fields) -> tuple[str, float]:
     """The noise schedule and its rate, 0 for the constant one."""
-    notes = dict.fromkeys(SCHEDULES, "")
-    for name, schedule in SCHEDULES.items():
-        if schedule.rate:
-            notes[name] = f"{schedule.title}: {schedule.note}."
-    chosen = fields.choice(SCHEDULE, notes)
+    chosen = fields.choice(SCHEDULE)
     k = SCHEDULES[chosen].rate
     if k is None:
         return chosen, 0.0

@@ -18,6 +18,7 @@ from dpcore.training.models import models_for
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import FRAME, text_sent
 from pages.parts.controls.data import OTHER, data_of
+from pages.parts.controls.fields import text_of
 from pages.parts.page_change import load
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
@@ -27,7 +28,6 @@ from pages.parts.train.form import (
     clip_norm_of,
     learning_rate_of,
     plain_method,
-    text_of,
     usual_of,
 )
 

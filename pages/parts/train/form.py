@@ -34,6 +34,7 @@ from pages.parts.controls.fields import (
     moved_texts,
     own_quantity,
     quantity_of,
+    text_of,
 )
 from pages.parts.controls.mechanism import ChosenSetting, noise_schedule
 from pages.parts.train.run_labels import MAX_RUNS
@@ -53,13 +54,6 @@ SEED = Line(
     " holds only against people who do not know it.",
     max_chars=19,
 )
-
-
-def text_of(value: Any) -> str:
-    """The text of a setting's field."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else show(value)
 
 
 def plain_method() -> dict[str, str]:
@@ -182,7 +176,7 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     chosen.delta = fields.number(controls.DELTA)
     _read_method(fields, chosen)
     if not lab:
-        chosen.sampler = fields.choice(_options("sampler", chosen, BATCHES), _notes("sampler"))
+        chosen.sampler = fields.choice(_options("sampler", chosen, BATCHES))
     _read_schedules(fields, chosen, device)
     usual = usual_of(chosen)
     chosen.clip_norm = fields.number(clip_norm_of(usual))
@@ -242,7 +236,7 @@ def _read(fields: Fields, chosen: Any, *names: str) -> None:
             options = _options(name, chosen)
             if options.names == (setting.default,):
                 continue
-            value = fields.choice(options, _notes(name))
+            value = fields.choice(options)
         else:
             quantity = quantity_of(name, start=STARTS.get(name))
             value = fields.number(quantity)
@@ -265,25 +259,20 @@ def _options(name: str, chosen: Any, key: str = "") -> Options:
     elif name == "stop_accountant":
         names = controls.BAND_FIRST
         help = help_on("accountant")
-    title = partial(_title, name) if name in TITLED else None
-    return Options(key or name, setting.label, names, title, help)
+    title = partial(_title, setting.choices) if name in TITLED else None
+    note = partial(_note, setting.choices) if name in NOTED else None
+    return Options(key or name, setting.label, names, title, help, note)
 
 
-def _title(name: str, option: str) -> str:
-    setting: Any = SETTINGS[name]
-    return setting.choices[option].title
+def _title(registry: Mapping[str, Any], option: str) -> str:
+    return registry[option].title
 
 
-def _notes(name: str) -> dict[str, str] | None:
-    """A sentence on each option of a choice; None for a choice without."""
-    if name not in NOTED:
-        return None
-    setting: Any = SETTINGS[name]
-    notes = {}
-    for option, about in setting.choices.items():
-        note = about if isinstance(about, str) else about.note
-        notes[option] = "" if option in UNREMARKABLE else note
-    return notes
+def _note(registry: Mapping[str, Any], option: str) -> str:
+    about = registry[option]
+    if option in UNREMARKABLE:
+        return ""
+    return about if isinstance(about, str) else about.note
 
 
 def _steps_alone(chosen: Any, q: float, steps: int) -> Mechanism:
