@@ -190,20 +190,15 @@ def rate(fields: Fields, n: int) -> float:
     slider = replace(BATCH.slider, high=min(BATCH.slider.high, n))
     batch = fields.number(replace(BATCH, slider=slider))
     same = {"q": f"{fields.rows['batch'].text}/{n}"}
-    fields.beside(SAMPLING, "", "", same)
-    q = rate_of(batch, n)
-    words = f"q = {batch:,.0f}/{n:,} = {nearest(q)}"
-    fields.beside(SAMPLING, words, help_on("batch", "q", "poisson"), same)
-    return q
-
-
-def rate_of(batch: float, n: int) -> float:
-    """The sampling rate of an expected batch; ValueError where it is larger than the data."""
     if batch > n:
+        fields.beside(SAMPLING, "", "", same)
         raise ValueError(
             f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n."
         )
-    return batch / n
+    q = batch / n
+    words = f"q = {batch:,.0f}/{n:,} = {nearest(q)}"
+    fields.beside(SAMPLING, words, help_on("batch", "q", "poisson"), same)
+    return q
 
 
 def length(fields: Fields, q: float) -> tuple[int, float | None]:
@@ -213,21 +208,16 @@ def length(fields: Fields, q: float) -> tuple[int, float | None]:
         fields.beside(LENGTH, epochs_of(steps * q), STEPS.help, {"epochs": show(steps * q)})
         return steps, None
     epochs = fields.number(EPOCHS)
-    same = {"steps": show(math.ceil(epochs / q - 1e-9))}
-    fields.beside(LENGTH, "", "", same)
-    steps = steps_of(epochs, q)
-    fields.beside(LENGTH, _steps(steps), f"{EPOCHS.help}\n\n{STEPS.help}", same)
-    return steps, epochs
-
-
-def steps_of(epochs: float, q: float) -> int:
-    """The steps of so many epochs, rounded up; ValueError where they are too many."""
+    steps = math.ceil(epochs / q - 1e-9)
+    same = {"steps": show(steps)}
     if epochs > MAX_STEPS * q:
+        fields.beside(LENGTH, "", "", same)
         raise ValueError(
             f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or"
             " raise q."
         )
-    return math.ceil(epochs / q - 1e-9)
+    fields.beside(LENGTH, _steps(steps), f"{EPOCHS.help}\n\n{STEPS.help}", same)
+    return steps, epochs
 
 
 def noise_schedule(fields: Fields) -> tuple[str, float]:
