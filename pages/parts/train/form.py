@@ -79,7 +79,7 @@ class Form:
     usual: RunConfig  # the defaults of the chosen combination
     asked_q: float
     asked_steps: int
-    chosen: Mechanism | None  # the steps alone; None without noise, or for a `problem`
+    asked_mechanism: Mechanism | None  # the steps alone; None without noise, or for a `problem`
     seeds: int
     device: str
     sampler: str  # the Lab accounts for the training with it, too
@@ -123,16 +123,17 @@ class Form:
     @property
     def mechanism(self) -> Mechanism | None:
         """What the run releases; what its steps would release if there is an obstacle to it."""
-        return self.plan.mechanism if self.plan else self.chosen
+        return self.plan.mechanism if self.plan else self.asked_mechanism
 
     @property
     def pinnable(self) -> ChosenSetting | None:
         """The setting of the steps; None if the run releases something else, or has levels."""
+        alone = self.asked_mechanism
         chosen = self.settings
-        if self.chosen is None or self.chosen != self.mechanism or chosen.level_steps:
+        if alone is None or alone != self.mechanism or chosen.level_steps:
             return None
         return ChosenSetting(
-            self.chosen,
+            alone,
             self.data.n,
             self.asked_q,
             chosen.sigma,
@@ -193,7 +194,7 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
         usual=usual,
         asked_q=q,
         asked_steps=steps,
-        chosen=mechanism,
+        asked_mechanism=mechanism,
         seeds=seeds,
         device=device,
         sampler=sampler,
