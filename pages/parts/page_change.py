@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from pages.parts.components.elements import LEAVING
-from pages.parts.controls.url_state import fill
+from pages.parts.controls.url_state import write
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 GO = "go"  # in the session: the page to open next
@@ -14,7 +14,7 @@ GO = "go"  # in the session: the page to open next
 @uninterrupted
 def load(fields: Mapping[str, str], go: str = "") -> None:
     """Set the controls, and note the page to open next, if any; for a callback."""
-    fill(fields)
+    write(fields)
     st.session_state[GO] = go
 
 

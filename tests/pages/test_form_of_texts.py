@@ -6,12 +6,23 @@ from types import SimpleNamespace
 
 import pytest
 
+from dpcore.training.settings import SETTINGS
 from dpcore.written_number import FORMS
+from pages.parts.components import elements
 from pages.parts.controls import url_state
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.mechanism import setting_of
 from pages.parts.controls.presets import PRESETS
 from pages.parts.train.form import form_of
+
+
+class Session(dict):
+    to_dict = dict.copy
+
+
+class Address(dict):
+    def get_all(self, name: str) -> list[str]:
+        return [self[name]] if name in self else []
 
 
 def form(**texts: str):
@@ -69,14 +80,44 @@ def test_values_that_clash_are_a_problem_that_names_its_field_and_leave_no_texts
             form_of(Fields(texts), "cpu", lab=True)
 
 
+def test_a_setting_is_asked_for_where_it_changes_something():
+    for texts in (
+        {},
+        {"features": "pixels", "model": "mlp", "pca": "20"},
+        {"features": "pixels", "optimizer": "pi_adam", "schedule": "linear"},
+        {"acceptance": "sa", "lr_schedule": "cosine", "stop_epsilon": "5"},
+        {"dataset": "fashion_mnist", "features": "pixels", "model": "cnn"},
+    ):
+        fields = Fields(texts)
+        settings = form_of(fields, "cuda", lab=True).settings
+        for name in fields.rows.keys() & SETTINGS.keys():
+            assert SETTINGS[name].is_used(settings), name
+        for name, text in texts.items():
+            assert fields.rows[name].text == text, name
+            assert str(getattr(settings, name)).removesuffix(".0") == text, name
+
+
+def test_a_written_field_has_its_text_on_every_page_whatever_the_address_said(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    address = Address(sigma="2", epochs="3")
+    known = SimpleNamespace(session_state={}, query_params=address)
+    monkeypatch.setattr(url_state, "st", known)
+    monkeypatch.setattr(elements, "st", known)
+    url_state.write({"sigma": "4"})
+    assert address == {"epochs": "3"}
+    for arrived in (False, True):
+        known.session_state[url_state.ARRIVED] = arrived
+        assert url_state.page_text("sigma", "1") == "4"
+        assert url_state.page_text("epochs", "1") == "3"
+
+
 def test_after_going_back_a_field_that_the_address_leaves_out_has_its_default(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    class Session(dict):
-        to_dict = dict.copy
-
-    session = Session(sigma="2", sigma_kept="2", epochs="7", epochs_good="7")
-    known = SimpleNamespace(session_state=session, query_params={"epochs": "3"})
+    session = Session(sigma="2", epochs="7")
+    session |= {url_state.KEPT: {"sigma": "2"}, url_state.GOOD: {"epochs": "7"}}
+    known = SimpleNamespace(session_state=session, query_params=Address(epochs="3"))
     monkeypatch.setattr(url_state, "st", known)
     assert url_state.page_texts() == {"sigma": "2", "epochs": "7"}
     monkeypatch.setattr(url_state, "restoring", lambda: True)

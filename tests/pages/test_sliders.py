@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.written_number import FORMS
 from pages.parts.components.elements import unheard_move
-from pages.parts.controls.url_state import fill, put
+from pages.parts.controls.url_state import write
 from tests.pages.sliders import slide, slider_data
 from tests.pages.train_page import opened_at
 
@@ -69,12 +69,11 @@ def test_a_text_that_is_no_number_is_a_sentence_and_the_slider_keeps_its_place()
     assert slider_data(page)["sigma"]["value"] == "3"
 
 
-def test_a_text_that_is_put_or_filled_in_takes_the_place_of_a_move_that_no_field_has_heard_of(
+def test_a_text_that_code_writes_takes_the_place_of_a_move_that_no_field_has_heard_of(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(st, "query_params", {})
-    for taken in (lambda: put("sigma", "1.23", "1.23"), lambda: fill({"sigma": "1.23"})):
-        monkeypatch.setattr(st, "session_state", {"sigma_slider": {"moved": ["3", 7]}})
-        assert unheard_move("sigma") == "3"
-        taken()
-        assert unheard_move("sigma") is None
+    monkeypatch.setattr(st, "session_state", {"sigma_slider": {"moved": ["3", 7]}})
+    assert unheard_move("sigma") == "3"
+    write({"sigma": "1.23"})
+    assert unheard_move("sigma") is None

@@ -22,13 +22,7 @@ from pages.parts.audit import results
 from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_line
 from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
 from pages.parts.controls.fields import Fields, Options, labelled, own_quantity, quantity_of
-from pages.parts.controls.url_state import (
-    assign,
-    good_texts,
-    page_text,
-    page_texts,
-    texts_on_screen,
-)
+from pages.parts.controls.url_state import fields_on_screen, page_fields, page_text, write
 from pages.parts.controls.widgets import Drawing
 from pages.parts.results.odds import sign
 from pages.parts.shown_job import Asked, ShownJob, line_end, request_of
@@ -56,7 +50,7 @@ SHOWN = ShownJob(AUDIT.name, "audit", "Audit", ":material/policy:", "run", EXPEC
 
 def request_form(store: Store | None) -> Asked:
     """Draw the controls below the button; values that do not fit give a sentence."""
-    fields = Fields(page_texts(), good_texts())
+    fields = page_fields()
     asked = asked_of(fields, _finished(store))
     drawing = Drawing(fields)
     drawing.draw(TRAINER.key)
@@ -76,7 +70,7 @@ def request_form(store: Store | None) -> Asked:
 
 def asked_on_screen(store: Store | None) -> Asked:
     """The request of the controls as the browser shows them; for a callback."""
-    return asked_of(Fields(texts_on_screen(), good_texts()), _finished(store))
+    return asked_of(fields_on_screen(), _finished(store))
 
 
 def asked_of(fields: Fields, runs: Mapping[str, Run]) -> Asked:
@@ -134,7 +128,7 @@ def settings_taken(run: Run) -> bool:
     """Choose the settings of a finished training run in the form; False for any other run."""
     if run.kind != TRAINING.name or run.status is not Status.FINISHED:
         return False
-    assign(AUDITED, run.id)
+    write({AUDITED: run.id})
     return True
 
 

@@ -14,8 +14,8 @@ from dpcore.privacy.report.numbers import rounded, spoken
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import Asked, answer, on_screen, spent
 from pages.parts.controls.data import Data, choose, nearest_here
-from pages.parts.controls.fields import epochs_text
-from pages.parts.controls.mechanism import ChosenSetting, mechanism_of, rate_of, steps_of
+from pages.parts.controls.fields import Fields, epochs_text
+from pages.parts.controls.mechanism import ChosenSetting, setting_of
 from pages.parts.page_change import load
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -46,12 +46,7 @@ class Carried:
 
     def mechanism(self, n: int) -> Mechanism:
         """The mechanism of the same fields for n examples; ValueError where there is none."""
-        q = float(self.fields["q"])
-        if self.fields["sampling"] == "batch":
-            q = rate_of(float(self.fields["batch"]), n)
-        steps = steps_of(float(self.fields["epochs"]), q)
-        sigma = float(self.fields["sigma"])
-        return mechanism_of(self.setting.schedule, q, sigma, steps, self.setting.rate)
+        return setting_of(Fields(self.fields | {"n": show(n)})).mechanism
 
 
 def loaded(found: Answer, setting: ChosenSetting) -> dict[str, str]:

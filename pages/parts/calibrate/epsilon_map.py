@@ -27,7 +27,7 @@ from pages.parts.components.elements import follows
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.fields import epochs_text
 from pages.parts.controls.mechanism import ChosenSetting
-from pages.parts.controls.url_state import assign
+from pages.parts.controls.url_state import write
 from pages.parts.layout import throttle
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, address, csv_button, lowers, origin_of_any
@@ -260,8 +260,7 @@ def clicked() -> None:
     point = clicked_point(KEY)
     axes = st.session_state.get(AXES)
     if axes and point and min(point) > 0:  # a browser can send nonsense
-        for key, text in cell(axes, *point).items():
-            assign(key, text)
+        write(cell(axes, *point))
 
 
 def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:

@@ -6,22 +6,21 @@ from functools import lru_cache
 
 import streamlit as st
 
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import Target, target_of
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.selection.best_of import read_runs
-from pages.parts.controls.fields import Fields, Options, own_quantity, read
+from pages.parts.controls.fields import own_quantity, read
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.controls.setting_form import setting_on_screen
-from pages.parts.controls.url_state import good_texts, texts_on_screen
+from pages.parts.controls.url_state import fields_on_screen
 from pages.parts.controls.widgets import (
     accountant_choice,
     best_of_field,
     choice_of,
     number,
-    the_band_first,
 )
 
 SOLVABLE = ("sigma", "steps", "batch", "q")
@@ -62,12 +61,12 @@ def on_screen() -> tuple[Asked, str, ChosenSetting] | None:
     None where the fields make no question.
     """
     setting = setting_on_screen()
-    fields = Fields(texts_on_screen(), good_texts())
+    fields = fields_on_screen()
     if setting is None:
         return None
-    solve = fields.choice(Options("solve", "Solve for", SOLVABLE))
-    by = fields.choice(Options("by", "Counted by", the_band_first()))
-    kind = fields.choice(Options("target", "Target", tuple(TARGET_FIELDS)))
+    solve = fields.texts.get("solve", SOLVABLE[0])
+    by = fields.texts.get("by", CERTIFIED)
+    kind = fields.texts.get("target", "epsilon")
     size = fields.number(TARGET_FIELDS[kind])
     runs = fields.texts.get(BEST_OF, "").strip()
     best_of = None

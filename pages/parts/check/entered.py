@@ -17,7 +17,7 @@ from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
-from pages.parts.controls.url_state import assign, by_the_reader, keep, page_text, put
+from pages.parts.controls.url_state import by_the_reader, page_text, write
 from pages.parts.controls.widgets import best_of_field, choice_by_title, text_field
 from pages.parts.results.odds import linked
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -70,7 +70,7 @@ read_once = lru_cache(maxsize=64)(read_claim)
 def entered_claim() -> Entered:
     """Draw the box for a text and the fields; wrong values give a sentence."""
     text = page_text(TEXT, "")
-    assign(TEXT, text)
+    write({TEXT: text})
     st.text_area(
         "Paste a text, and correct what was read from it",
         key=TEXT,
@@ -80,7 +80,6 @@ def entered_claim() -> Entered:
         persist_state="session",
         on_change=by_the_reader(TEXT, take_over),
     )
-    keep(TEXT, text)
     try:
         typed = _typed()
         if not text.strip():
@@ -118,17 +117,15 @@ def take_over() -> None:
 def fill_in(claim: Claim) -> None:
     """Replace the fields by a claim. As a callback."""
     values = values_of(claim)
+    fields = {_key(name): values.get(name, UNSAID) for name in CHOICES}
     for name in (*FIELDS, "runs"):
-        text = written(values[name]) if name in values else ""
-        put(_key(name), text, "")
-    for name in CHOICES:
-        put(_key(name), values.get(name, UNSAID), UNSAID)
+        fields[_key(name)] = written(values[name]) if name in values else ""
+    write(fields)
 
 
 @uninterrupted
 def _open(claim: Claim) -> None:
-    assign(TEXT, "")
-    keep(TEXT, "")
+    write({TEXT: ""})
     fill_in(claim)
 
 
@@ -142,15 +139,13 @@ def show_offers(read: Read) -> None:
     for (name, text), why in list(offered.items())[:MAX_OFFERS]:
         if name in CHOICES:
             title = f"{CHOICES[name]}: {_titles_of(name)[text]} instead"
-            default = UNSAID
         else:
             title = f"{FIELDS[name]['label']}: {text} instead"
-            default = ""
         row.button(
             title,
             key=f"offer_{name}_{text}",
-            on_click=put,
-            args=(_key(name), text, default),
+            on_click=write,
+            args=({_key(name): text},),
             help=why,
         )
 

@@ -5,7 +5,6 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.training.settings import SETTINGS
@@ -13,7 +12,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Fields, Options, read
 from pages.parts.controls.mechanism import N
 from pages.parts.controls.presets import SHOWN
-from pages.parts.controls.url_state import fill, from_link
+from pages.parts.controls.url_state import page_text, write
 from pages.parts.shell.streamlit_internals import restoring
 
 OTHER = "other"
@@ -71,17 +70,13 @@ def choose(n: int) -> None:
     The data set that it has shown comes before the others.
     """
     session = st.session_state
-    names = [each for each in DATASETS if available(each)]
-    source = session.get("source", _sources(names[0])[0])
-    if session.get("dataset") in names:
-        names.insert(0, session["dataset"])
+    names = _datasets().names
     dataset = OTHER
-    for name in names:
-        dataset, fitting = data_of(n, name, source)
-        if dataset != OTHER:
-            source = fitting
-            break
-    fill({"dataset": dataset, "source": source})
+    source = session.get("source", _sources(names[0])[0])
+    for name in (session.get("dataset", OTHER), *names):
+        if dataset == OTHER:
+            dataset, source = data_of(n, name, source)
+    write({"dataset": dataset, "source": source})
 
 
 def follow_number() -> None:
@@ -90,39 +85,26 @@ def follow_number() -> None:
     The number of examples follows from the data. Where it was asked for instead, by a link, a
     preset or another page, the data follow from it. Before the fields are read.
     """
-    session = st.session_state
-    names = _datasets().names
-    if restoring():  # the address has the values of all controls
-        for key in ("n", "dataset", SHOWN):
-            session.pop(key, None)
-    first = SHOWN not in session
-    asked = session.get("n", _linked("n"))
-    named = session.get("dataset", _linked("dataset") if first else None)
-    if asked is None or named == OTHER or (first and named in names):
+    # Where the reader went back, the address has the values of all controls.
+    shown = None if restoring() else st.session_state.get(SHOWN)
+    asked = page_text("n", "")
+    named = page_text("dataset", "")
+    if not asked or named == OTHER or (named and shown is None):
         return
-    try:
+    n = shown or 0
+    with suppress(ValueError):  # the field says so
         n = int(read(N, asked))
-    except ValueError:  # the field says so
-        n = session.get(SHOWN, 0)
-    if n != session.get(SHOWN) or named not in names:
-        if named is None:
-            named = names[0]
-        dataset, source = data_of(n, named, session.get("source", "sample"))
-        fill({"dataset": dataset, "source": source})
+    if n != shown or not named:
+        first = _datasets().names[0]
+        dataset, source = data_of(n, named or first, page_text("source", "sample"))
+        write({"dataset": dataset, "source": source})
 
 
 def note_number(data: Data) -> None:
     """Set the number of examples to that of the data, for all pages; once the data are drawn."""
     st.session_state[SHOWN] = data.n
     if data.here:
-        fill({"n": show(data.n)})
-        # Where its field was drawn before, the field has to tell the address.
-        with suppress(StreamlitAPIException):
-            st.query_params.pop("n", None)
-
-
-def _linked(key: str) -> str | None:
-    return [None, *from_link(key)][-1]
+        write({"n": show(data.n)})
 
 
 def _sources(dataset: str) -> tuple[str, ...]:

@@ -49,7 +49,8 @@ class Quantity:
 class Options:
     """One of a list; the first is the default.
 
-    With `title` the reader sees titles, and the URL holds the options.
+    With `title` the reader sees titles, and the URL holds the options. `note` is a sentence on the
+    chosen one, below the field.
     """
 
     key: str
@@ -57,10 +58,15 @@ class Options:
     names: tuple[str, ...]
     title: Callable[[str], str] | None = None
     help: str | None = None
+    note: Callable[[str], str] | None = None
 
     @property
     def default(self) -> str:
         return self.names[0]
+
+    def nearest(self, text: str) -> str:
+        """The option that a text names; the default for any other text."""
+        return text if text in self.names else self.default
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,7 @@ class Row(NamedTuple):
 
     field: Quantity | Options | Line | None
     text: str = ""
+    value: float = 0.0  # of a number
     fault: str = ""  # why another text than the one in the field is in use
     note: str = ""  # below the field
     # Of a choice between two fields: the value of the other one, and the help on both.
@@ -112,15 +119,14 @@ class Fields:
             text = self._good.get(quantity.key, quantity.default)
             value = read(quantity, text)
             fault = f"{labelled(str(error), quantity)} Showing {text}."
-        self.rows[quantity.key] = Row(quantity, text, fault)
+        self.rows[quantity.key] = Row(quantity, text, value, fault)
         return value
 
-    def choice(self, options: Options, notes: Mapping[str, str] | None = None) -> str:
-        """The option that is chosen, else the first; `notes` has a note for each."""
-        chosen = self.texts.get(options.key, options.default)
-        if chosen not in options.names:
-            chosen = options.default
-        self.rows[options.key] = Row(options, chosen, note=notes[chosen] if notes else "")
+    def choice(self, options: Options) -> str:
+        """The option that is chosen, else the first."""
+        chosen = options.nearest(self.texts.get(options.key, ""))
+        note = options.note(chosen) if options.note else ""
+        self.rows[options.key] = Row(options, chosen, note=note)
         return chosen
 
     def line(self, line: Line) -> str:
@@ -206,9 +212,9 @@ def moved_texts(texts: Mapping[str, str], key: str, text: str) -> dict[str, str]
 def quantity_of(name: str, *, start: float | None = None, key: str | None = None) -> Quantity:
     """The field of a number among the settings of a run, with the default or `start` at first."""
     setting = SETTINGS[name]
-    if not isinstance(setting, Number | Count) or setting.slider is None:
+    if not isinstance(setting, Number | Count):
         raise ValueError(f"Expected setting={name!r} to be a number with a slider.")
-    return _quantity(setting, setting.slider, name, key or name, start, setting.unit_said)
+    return _quantity(setting, name, key or name, start, setting.unit_said)
 
 
 def own_quantity(key: str, start: float | str | None = None, most: float | None = None) -> Quantity:
@@ -226,10 +232,8 @@ def own_quantity(key: str, start: float | str | None = None, most: float | None 
         number = Number(default=default, low=0, rule=check.positive)
     else:
         number = Number(default=default, low=least, high=high, ends=entry.get("ends", "[]"))
-    setting: Any = worded(number, {"label": entry["label"], "slider": entry["slider"]})
-    return _quantity(
-        setting, setting.slider, entry.get("name", key), key, start, entry.get("help", "")
-    )
+    setting = worded(number, {"label": entry["label"], "slider": entry["slider"]})
+    return _quantity(setting, entry.get("name", key), key, start, entry.get("help", ""))
 
 
 def quantity_in_id(parameter: Parameter) -> Quantity:
@@ -247,24 +251,25 @@ def quantity_in_id(parameter: Parameter) -> Quantity:
 
 
 def _quantity(
-    setting: Number | Count,
-    slider: Slider,
-    name: str,
-    key: str,
-    start: float | str | None,
-    more_help: str,
+    setting: Any, name: str, key: str, start: float | str | None, more_help: str
 ) -> Quantity:
-    default: Any = setting.default if start is None else start
     return Quantity(
         key=key,
         label=setting.label,
-        default=default if isinstance(default, str) else show(default),
-        slider=slider,
+        default=text_of(setting.default if start is None else start),
+        slider=setting.slider,
         accept=partial(setting.check, name),
-        help="\n\n".join(filter(None, (slider.help, more_help))),
+        help="\n\n".join(filter(None, (setting.slider.help, more_help))),
         whole=isinstance(setting, Count),
         name=name,
     )
+
+
+def text_of(value: Any) -> str:
+    """The text of a setting's field."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else show(value)
 
 
 def read(quantity: Quantity, text: str) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from dpcore import check
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
@@ -43,7 +44,20 @@ DELTA = quantity_of("delta")
 CLIP_NORM = quantity_of("clip_norm", start=DEFAULTS.clip_norm)
 SAMPLING = Options("sampling", "Batch or q", ("batch", "q"))
 LENGTH = Options("length", "Epochs or steps", ("epochs", "steps"))
-SCHEDULE = Options("schedule", "Noise schedule", tuple(SCHEDULES), help=help_on("schedule"))
+
+
+def _schedule_note(name: str) -> str:
+    schedule = SCHEDULES[name]
+    return f"{schedule.title}: {schedule.note}." if schedule.rate else ""
+
+
+SCHEDULE = Options(
+    "schedule",
+    "Noise schedule",
+    tuple(SCHEDULES),
+    help=help_on("schedule"),
+    note=_schedule_note,
+)
 OPTIMIZER = Options(
     "optimizer",
     SETTINGS["optimizer"].label,
@@ -58,6 +72,8 @@ SAMPLER = Options(
     title=lambda name: SAMPLERS[name].title,
     help=f"{help_on('sampler', 'adjacency')}\n\n{NOT_PROVEN}",
 )
+# The certified band, then the accountants that are shown over it.
+BAND_FIRST = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C"
     " scales what is hidden and what hides it alike; and the optimizer only works on the noisy sum"
@@ -172,20 +188,15 @@ def rate(fields: Fields, n: int) -> float:
     slider = replace(BATCH.slider, high=min(BATCH.slider.high, n))
     batch = fields.number(replace(BATCH, slider=slider))
     same = {"q": f"{fields.rows['batch'].text}/{n}"}
-    fields.beside(SAMPLING, "", "", same)
-    q = rate_of(batch, n)
-    words = f"q = {batch:,.0f}/{n:,} = {nearest(q)}"
-    fields.beside(SAMPLING, words, help_on("batch", "q", "poisson"), same)
-    return q
-
-
-def rate_of(batch: float, n: int) -> float:
-    """The sampling rate of an expected batch; ValueError where it is larger than the data."""
     if batch > n:
+        fields.beside(SAMPLING, "", "", same)
         raise ValueError(
             f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n."
         )
-    return batch / n
+    q = batch / n
+    words = f"q = {batch:,.0f}/{n:,} = {nearest(q)}"
+    fields.beside(SAMPLING, words, help_on("batch", "q", "poisson"), same)
+    return q
 
 
 def length(fields: Fields, q: float) -> tuple[int, float | None]:
@@ -195,30 +206,21 @@ def length(fields: Fields, q: float) -> tuple[int, float | None]:
         fields.beside(LENGTH, epochs_of(steps * q), STEPS.help, {"epochs": show(steps * q)})
         return steps, None
     epochs = fields.number(EPOCHS)
-    same = {"steps": show(math.ceil(epochs / q - 1e-9))}
-    fields.beside(LENGTH, "", "", same)
-    steps = steps_of(epochs, q)
-    fields.beside(LENGTH, _steps(steps), f"{EPOCHS.help}\n\n{STEPS.help}", same)
-    return steps, epochs
-
-
-def steps_of(epochs: float, q: float) -> int:
-    """The steps of so many epochs, rounded up; ValueError where they are too many."""
+    steps = math.ceil(epochs / q - 1e-9)
+    same = {"steps": show(steps)}
     if epochs > MAX_STEPS * q:
+        fields.beside(LENGTH, "", "", same)
         raise ValueError(
             f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or"
             " raise q."
         )
-    return math.ceil(epochs / q - 1e-9)
+    fields.beside(LENGTH, _steps(steps), f"{EPOCHS.help}\n\n{STEPS.help}", same)
+    return steps, epochs
 
 
 def noise_schedule(fields: Fields) -> tuple[str, float]:
     """The noise schedule and its rate, 0 for the constant one."""
-    notes = dict.fromkeys(SCHEDULES, "")
-    for name, schedule in SCHEDULES.items():
-        if schedule.rate:
-            notes[name] = f"{schedule.title}: {schedule.note}."
-    chosen = fields.choice(SCHEDULE, notes)
+    chosen = fields.choice(SCHEDULE)
     k = SCHEDULES[chosen].rate
     if k is None:
         return chosen, 0.0

@@ -1,11 +1,12 @@
 """Settings from the papers and from popular tutorials, which stand in presets.toml."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.controls.url_state import assign
+from pages.parts.controls.url_state import write
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 CUSTOM = "My own settings"
@@ -22,7 +23,7 @@ for _each in FILE["sources"]:
         _texts = {name: str(value) for name, value in _settings.items()}
         PRESETS[_title] = {**FILE["usual"], **_texts, "source": _each["source"]}
 FIGURES = FILE["figures"]  # of Bu et al. 2020: the preset that each shows, and how
-FIELDS = ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule", "dataset")
+FIELDS = ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule")
 
 
 def choose(name: str) -> None:
@@ -41,8 +42,7 @@ def apply_figure(name: str) -> None:
     """Show what a figure of the paper shows."""
     figure = FIGURES[name]
     apply(figure["preset"])
-    for key, value in figure["shown"].items():
-        assign(key, value)
+    write(figure["shown"])
 
 
 @uninterrupted
@@ -52,23 +52,20 @@ def apply(name: str) -> None:
     if name not in PRESETS:
         return
     preset = PRESETS[name]
-    assign("sampling", "batch")
-    assign("length", "epochs")
     st.session_state[SHOWN] = 0
-    for field in FIELDS:
-        assign(field, preset[field])
+    fields = {"sampling": "batch", "length": "epochs"}
+    for field in (*FIELDS, "dataset"):
+        fields[field] = preset[field]
     if preset["rate"]:
-        assign(f"rate_{preset['schedule']}", preset["rate"])
+        fields[f"rate_{preset['schedule']}"] = preset["rate"]
+    write(fields)
 
 
-def current(values: dict[str, str], chosen: str) -> str:
+def current(texts: Mapping[str, str], chosen: str) -> str:
     """The preset that the fields match, `chosen` before others like it, or the custom entry."""
     for name in (chosen, *PRESETS):
-        if name not in PRESETS:
-            continue
-        wanted = PRESETS[name]
-        common = values.keys() & wanted.keys()
-        if all(_same(values[key], wanted[key]) for key in common):
+        wanted = PRESETS.get(name)
+        if wanted and all(_same(texts.get(key, ""), wanted[key]) for key in (*FIELDS, "rate")):
             return name
     return CUSTOM
 

@@ -11,22 +11,19 @@ from dpcore.figures.alt_texts import schedule_alt
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.report.statement import counting_notes
-from dpcore.privacy.schedule import SCHEDULES
-from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import still_chart
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls import presets
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.mechanism import (
     LENGTH,
-    OPTIMIZER,
     SAMPLING,
     SCHEDULE,
     ChosenSetting,
     setting_of,
 )
 from pages.parts.controls.presets import PRESET, PRESETS_DRAWN
-from pages.parts.controls.url_state import all_told, good_texts, page_texts, texts_on_screen
+from pages.parts.controls.url_state import all_told, fields_on_screen, page_fields, page_text
 from pages.parts.controls.widgets import Drawing
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -34,16 +31,6 @@ UNCHANGED = "Sigma does not change within so few epochs: train longer to see it 
 NOTHING = "Nothing to show yet: some settings conflict (see the message in red)."
 LAST = "These settings conflict; the charts still show the last valid ones."
 GOOD = "last_good_setting"
-PRESET_FIELDS = (
-    controls.N,
-    controls.BATCH,
-    controls.SIGMA,
-    controls.EPOCHS,
-    controls.DELTA,
-    controls.CLIP_NORM,
-    OPTIMIZER,
-    SCHEDULE,
-)
 
 
 def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
@@ -53,7 +40,7 @@ def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
     do not go together are a fault at their field, and the page stays with the last setting whose
     values did; without one it stops.
     """
-    fields = Fields(page_texts(), good_texts())
+    fields = page_fields()
     try:
         setting = setting_of(fields)
         st.session_state[GOOD] = setting
@@ -73,7 +60,7 @@ def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
 def setting_on_screen() -> ChosenSetting | None:
     """The setting as the browser shows it; None if its values conflict. For a callback."""
     try:
-        return setting_of(Fields(texts_on_screen(), good_texts()))
+        return setting_of(fields_on_screen())
     except ValueError:
         return None
 
@@ -145,17 +132,12 @@ def preset_choice() -> None:
 
 def _preset_of_fields() -> str:
     """The preset that the fields match, or the custom entry."""
-    session = st.session_state
-    by_batch = session.get("sampling", "batch") == "batch"
-    by_epochs = session.get("length", "epochs") == "epochs"
-    if not (by_batch and by_epochs):
+    asked = (*presets.FIELDS, SAMPLING.key, LENGTH.key)
+    texts = {key: page_text(key, "") for key in asked}
+    if texts[SAMPLING.key] != "batch" or texts[LENGTH.key] != "epochs":
         return presets.CUSTOM
-    texts = {field.key: session.get(field.key, field.default) for field in PRESET_FIELDS}
-    schedule = texts[SCHEDULE.key]
-    rate = SCHEDULES[schedule].rate
-    if rate:
-        texts["rate"] = session.get(f"rate_{schedule}", show(rate.default))
-    return presets.current(texts, session.get(PRESET, presets.CUSTOM))
+    texts["rate"] = page_text(f"rate_{texts[SCHEDULE.key]}", "")
+    return presets.current(texts, st.session_state.get(PRESET, presets.CUSTOM))
 
 
 @uninterrupted
@@ -171,7 +153,7 @@ def _preset_key() -> str:
 
 def sampler_choice(n: int) -> str:
     """Draw the choice of the sampler; return its id with its numbers."""
-    fields = Fields(page_texts(), good_texts())
+    fields = page_fields()
     sampler = controls.sampler_in(fields, n)
     Drawing(fields).draw_rest()
     return sampler

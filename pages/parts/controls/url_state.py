@@ -7,29 +7,34 @@ address; both are done here. Where the reader goes back or forward, the address 
 A newer request may break off a run of a page. The browser then never receives the values that code
 gave the widgets in that run, and sends the old ones with its next request. Streamlit takes these
 for a change by the reader. So each value that code gives a widget is noted until a run has come to
-its end (`assign`, `replaced_values`).
+its end (`replaced_values`).
+
+Code sets fields by `write`; `drawing` surrounds the widget of each.
 
 Unknown values in the address are reported here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from dpcore.check import verbatim
 from pages.parts.components.elements import LEAVING, hear, unheard_move
+from pages.parts.controls.fields import Fields
 from pages.parts.shell.streamlit_internals import restore_address, restoring, uninterrupted
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
+KEPT = "fields_kept"  # key -> the value of the field on the page that drew it last
+GOOD = "good_texts"  # key -> the last text of a number that could be read
 # Name -> its values in the addresses by which the reader came, for pages that follow.
 LINKED = "linked"
 DRAWN = "drawn_here"  # keys of the fields that the page has drawn since the reader came to it
-# Key -> old values that the browser may still send, and behind them the value that code gave.
+# Key -> old values that the browser may still send, though code gave the field another since.
 REPLACED = "replaced"
-UNTOLD = "\0"  # no text of a field
 MAX_REASON = 500  # characters of an error that are shown
 TOP = "fault_top"
 # Name -> the warning about its value in the address, and the value shown instead.
@@ -71,26 +76,58 @@ def replace_again() -> set[str]:
     """Replace old values that the browser has sent again; return the keys of their widgets."""
     replaced = st.session_state.get(REPLACED, {})
     late = set()
-    for key, (*before, value) in list(replaced.items()):
+    for key, before in list(replaced.items()):
         now = st.session_state.get(key)
-        if now == value:
+        if now == _kept()[key]:
             continue
         if now in before:
-            st.session_state[key] = value
+            st.session_state[key] = _kept()[key]
             late.add(key)
         else:  # the reader has chosen something else since
             del replaced[key]
     return late
 
 
-def assign(key: str, value: object) -> None:
+@uninterrupted
+def write(values: Mapping[str, object]) -> None:
+    """Set fields by their keys, here and on other pages; those of this page are drawn later."""
+    for key, value in values.items():
+        _assign(key, value)
+        hear(key)
+        # A widget that is known to this page tells the address itself; others, when drawn.
+        with suppress(StreamlitAPIException):
+            st.query_params.pop(key, None)
+
+
+@contextmanager
+def drawing(key: str, value: Any, default: Any, options: Sequence[str] = ()) -> Iterator[None]:
+    """Give the widget that is drawn in the block its value, which address and other pages get too.
+
+    With options, those in the address that are unknown are reported.
+    """
+    asked = unknown(key, options) if options else []
+    chosen = [value] if isinstance(value, str) else value
+    _assign(key, value)
+    # A widget that is known to this page tells the address itself.
+    with suppress(StreamlitAPIException):
+        write_ids(key, chosen, [default] if isinstance(default, str) else default)
+    yield
+    st.session_state.get(DRAWN, set()).add(key)
+    if options:
+        say_unknown(key, asked, options, chosen)
+
+
+def _assign(key: str, value: object) -> None:
     """Give a widget that comes later a value, also if the browser sends the old one again."""
     before = st.session_state.get(key)
-    st.session_state[key] = value
+    _kept()[key] = value
+    # The key of a widget that is new on this page still leads to that of the page before.
+    is_new = key not in st.session_state.get(DRAWN, ())
+    if is_new or before != value:
+        st.session_state[key] = value
     replaced = st.session_state.get(REPLACED)  # None if the app does not run the page
     if replaced is not None and before is not None and before != value:
-        *earlier, _ = replaced.get(key, [value])
-        replaced[key] = [*earlier, before, value]
+        replaced.setdefault(key, []).append(before)
 
 
 def by_the_reader(key: str, do: Callable[[], None]) -> Callable[[], None]:
@@ -120,47 +157,82 @@ def taken_from_link(name: str) -> list[str]:
 
 
 def page_text(key: str, default: str) -> str:
-    """The text of a field as this run of the page will draw it; the default if none is known.
+    """The text of a field as this run of the page will draw it; the default if none is known."""
+    text = _text_in(st.session_state, key)
+    return default if text is None else text
 
-    In this order: the last move of its slider, its own text, the address, its text on another page,
-    an earlier address, the default. On a page where the reader has just arrived, the address and
-    the other page come before its own text.
-    """
-    own = st.session_state.get(key)
-    linked = st.query_params.get(key)
-    kept = st.session_state.get(f"{key}_kept")
-    earlier = st.session_state.get(LINKED, {}).get(key, [])[-1:]
-    if restoring():
-        known = [linked]
-    elif st.session_state.get(ARRIVED):
-        known = [linked, kept, own, *earlier]
-    else:  # an earlier run of the page may have been broken off before it had drawn the field
-        known = [own, linked, kept, *earlier]
-        if own == kept:  # else the field was changed after the move
-            known.insert(0, unheard_move(key))
-    for text in known:
+
+def _text_in(session: Mapping[Any, Any], key: str) -> str | None:
+    for value in _known_values(session, key):
+        text = value[-1] if isinstance(value, list) and value else value
         if isinstance(text, str):
             return text
-    return default
+    return None
+
+
+def page_ids(key: str, options: Sequence[str], default: Sequence[str]) -> list[str]:
+    """The chosen ones of several options as this run of the page will draw them."""
+    for value in _known_values(st.session_state, key):
+        if isinstance(value, list):
+            chosen = [each for each in dict.fromkeys(value) if each in options]
+            if chosen or value in ([], [""]):
+                return chosen
+    return list(default)
+
+
+def _known_values(session: Mapping[Any, Any], key: str) -> list[Any]:
+    """What is known of a field, the value that counts first.
+
+    In this order: the last move of its slider, its own value, the address, its value on another
+    page, an earlier address. On a page where the reader has just arrived, the address and the other
+    page come before its own value. Where the reader went back or forward, the address has all.
+    """
+    linked = st.query_params.get_all(key) or None
+    if restoring():
+        return [linked]
+    own = session.get(key)
+    kept = session.get(KEPT, {}).get(key)
+    earlier = session.get(LINKED, {}).get(key)
+    if session.get(ARRIVED):
+        return [linked, kept, own, earlier]
+    # Else the field was changed after the move.
+    moved = unheard_move(key) if own == kept else None
+    # An earlier run of the page may have been broken off before it had drawn the field.
+    return [moved, own, linked, kept, earlier]
 
 
 def page_texts() -> dict[str, str]:
     """The texts in this run of the page of all fields that the session or the address knows."""
-    session = [key.removesuffix("_kept") for key in _strings() if not key.endswith("_good")]
-    names = dict.fromkeys([*session, *st.query_params, *st.session_state.get(LINKED, {})])
-    texts = {key: page_text(key, UNTOLD) for key in names}
-    return {key: text for key, text in texts.items() if text != UNTOLD}
+    session = st.session_state.to_dict()  # once, since each look into it takes a while
+    names = [str(key) for key, value in session.items() if isinstance(value, str)]
+    names += [*session.get(KEPT, {}), *st.query_params, *session.get(LINKED, {})]
+    texts = {}
+    for key in dict.fromkeys(names):
+        text = _text_in(session, key)
+        if text is not None:
+            texts[key] = text
+    return texts
 
 
-def texts_on_screen() -> dict[str, str]:
-    """The texts of all fields as the browser shows them.
+def page_fields() -> Fields:
+    """The fields in this run of the page."""
+    return Fields(page_texts(), good_texts())
+
+
+def fields_on_screen() -> Fields:
+    """The fields as the browser shows them.
 
     For a callback, which comes before the page is run again. A callback that acts on the fields
     must read them anew: texts from when its button was drawn may be older.
     """
+    look_again()
+    return page_fields()
+
+
+def look_again() -> None:
+    """Let the session have what the browser shows; for a callback."""
     st.session_state[ARRIVED] = False
     replace_again()
-    return page_texts()
 
 
 def ids_on_screen(key: str, options: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
@@ -174,89 +246,12 @@ def ids_on_screen(key: str, options: Sequence[str], default: Sequence[str]) -> t
 
 
 def good_texts() -> dict[str, str]:
-    """The last text of each field that could be read."""
-    good = {}
-    for key, text in _strings().items():
-        if key.endswith("_good"):
-            good[key.removesuffix("_good")] = text
-    return good
+    """The last text of each number that could be read."""
+    return st.session_state.setdefault(GOOD, {})
 
 
-def settle(key: str, text: str, default: str) -> None:
-    """Give the bound widget that comes next its text, here and in the address."""
-    if _is_new(key) or st.session_state.get(key) != text:
-        assign(key, text)
-    if text != default and st.query_params.get(key) != text:
-        # The widget is known to this page: it tells the address itself.
-        with suppress(StreamlitAPIException):
-            st.query_params[key] = text
-
-
-def keep(key: str, value: object) -> None:
-    """Note a widget's value for other pages."""
-    st.session_state[f"{key}_kept"] = value
-
-
-def keep_drawn(key: str, value: object) -> None:
-    """Note that a widget was drawn on this page, and its value for other pages."""
-    st.session_state.get(DRAWN, set()).add(key)
-    keep(key, value)
-
-
-def _is_new(key: str) -> bool:
-    """True if the page has not drawn a widget yet.
-
-    Its key then still leads to the widget of the page before, not to the one about to be drawn.
-    """
-    return key not in st.session_state.get(DRAWN, ())
-
-
-def fill(texts: Mapping[str, str]) -> None:
-    """Set widgets by their keys, here and on other pages."""
-    for key, text in texts.items():
-        assign(key, text)
-        keep(key, text)
-        hear(key)
-
-
-@uninterrupted
-def put(key: str, value: object, default: object) -> None:
-    """Set a widget that comes later, here and in the address; the page may have shown it before."""
-    assign(key, value)
-    hear(key)
-    # The widget is known to this page: it tells the address itself.
-    with suppress(StreamlitAPIException):
-        if value == default:
-            st.query_params.pop(key, None)
-        else:
-            st.query_params[key] = [*value] if isinstance(value, list | tuple) else str(value)
-
-
-def recall_ids(key: str, options: Sequence[str], default: Sequence[str]) -> None:
-    """Give the widget of several options that comes next its value, from ids in the address.
-
-    In this order: its own, its value on another page, an address, the default. Where the reader
-    went back or forward, the address comes first.
-    """
-    chosen = _recalled(key, options, default)
-    if _is_new(key) or st.session_state.get(key) != chosen:
-        assign(key, chosen)
-
-
-def _recalled(key: str, options: Sequence[str], default: Sequence[str]) -> list[str]:
-    if not restoring():
-        own = st.session_state.get(key)
-        if own is not None:
-            return list(own)
-        kept = st.session_state.get(f"{key}_kept")
-        comes_along = bool(st.session_state.get(ARRIVED)) and key not in st.query_params
-        if comes_along and kept is not None:
-            return list(kept)
-    asked = from_link(key)
-    known = [each for each in options if each in asked]
-    if known or asked == [""]:
-        return known
-    return list(default)
+def _kept() -> dict[str, Any]:
+    return st.session_state.setdefault(KEPT, {})
 
 
 def write_ids(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
@@ -293,11 +288,6 @@ class Remembered:
         """Set the text, here and in the address, which names no default."""
         st.session_state[self.key] = text
         write_ids(self.name, [text], [self.default])
-
-
-def _strings() -> dict[str, str]:
-    session = st.session_state.to_dict()
-    return {str(key): text for key, text in session.items() if isinstance(text, str)}
 
 
 def no_faults() -> None:

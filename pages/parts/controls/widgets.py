@@ -7,24 +7,21 @@ from typing import Any
 import streamlit as st
 
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.selection.best_of import FORMS, NumberOfRuns, read_runs
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.elements import MAX_CHARS, slider
-from pages.parts.controls.fields import Fields, Options, Quantity, Row, read
+from pages.parts.controls.fields import Fields, Options, Quantity, Row
+from pages.parts.controls.mechanism import BAND_FIRST
 from pages.parts.controls.url_state import (
-    assign,
     by_the_reader,
+    drawing,
+    fields_on_screen,
     good_texts,
-    keep_drawn,
+    page_ids,
     page_text,
-    recall_ids,
-    say_unknown,
-    settle,
-    texts_on_screen,
-    unknown,
-    write_ids,
+    write,
 )
 
 FIELD_PIXELS = 106  # of the exact field
@@ -39,9 +36,7 @@ def number(quantity: Quantity) -> float:
     A text that cannot be read is a fault below it; the last good one is used.
     """
     key = quantity.key
-    default = quantity.default
-    good = {key: st.session_state.get(f"{key}_good", default)}
-    fields = Fields({key: page_text(key, default)}, good)
+    fields = Fields({key: page_text(key, quantity.default)}, good_texts())
     value = fields.number(quantity)
     _draw(fields.rows[key])
     return value
@@ -113,16 +108,16 @@ def _carry_over(options: Options, before: str, read: Callable[[Fields], object] 
 
     The fields are read anew: the value may have been changed since the choice was drawn.
     """
-    fields = Fields(texts_on_screen() | {options.key: before}, good_texts())
+    texts = fields_on_screen().texts
+    fields = Fields({**texts, options.key: before}, good_texts())
     if read:
         read(fields)
-        for key, text in fields.rows[options.key].same.items():
-            assign(key, text)
+        write(fields.rows[options.key].same)
 
 
 def _draw(row: Row, *, label: bool = True) -> None:
     if isinstance(row.field, Quantity):
-        _draw_number(row.field, row.text, label=label)
+        _draw_number(row.field, row, label=label)
     elif isinstance(row.field, Options):
         _draw_options(row.field, row.text)
     elif row.field:
@@ -143,30 +138,24 @@ def choice_by_title(
     help: str | None = None,
 ) -> str:
     """Draw one of a list of ids, the first by default: readers see titles, the URL holds the id."""
-    chosen = page_text(key, options[0])
-    if chosen not in options:
-        chosen = options[0]
-    _draw_options(Options(key, label, tuple(options), title, help), chosen)
+    field = Options(key, label, tuple(options), title, help)
+    chosen = field.nearest(page_text(key, ""))
+    _draw_options(field, chosen)
     return chosen
-
-
-def the_band_first() -> tuple[str, ...]:
-    """The ids of all accountants, that of the certified band first."""
-    return (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 
 
 def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
     """Draw one accountant, the certified one by default; `word` is its entry in the glossary."""
-    return choice_by_title(label, the_band_first(), key, titled, help_on(word))
+    return choice_by_title(label, BAND_FIRST, key, titled, help_on(word))
 
 
 def text_field(
     place: Any, label: str, key: str, max_chars: int, default: str = "", **look: Any
 ) -> str:
     """Draw a line of text that stands in the address too; the text."""
-    settle(key, page_text(key, default), default)
-    text = place.text_input(label, default, key=key, max_chars=max_chars, **BOUND, **look)
-    keep_drawn(key, text)
+    text = page_text(key, default)
+    with drawing(key, text, default):
+        place.text_input(label, default, key=key, max_chars=max_chars, **BOUND, **look)
     return text
 
 
@@ -193,23 +182,20 @@ def choice_of(
     wrap: bool | None = None,
 ) -> str:
     """Draw one of a few options as buttons; the first is the default, the URL holds the others."""
-    strange = unknown(key, options)
-    text = page_text(key, options[0])
-    settle(key, text if text in options else options[0], options[0])
-    chosen = place.segmented_control(
-        label,
-        options,
-        default=options[0],
-        required=True,
-        key=key,
-        help=help,
-        on_change=by_the_reader(key, changed) if changed else None,
-        label_visibility="visible" if show_label else "collapsed",
-        wrap=wrap,
-        **BOUND,
-    )
-    keep_drawn(key, chosen)
-    say_unknown(key, strange, options, [chosen])
+    chosen = Options(key, label, options).nearest(page_text(key, ""))
+    with drawing(key, chosen, options[0], options):
+        place.segmented_control(
+            label,
+            options,
+            default=options[0],
+            required=True,
+            key=key,
+            help=help,
+            on_change=by_the_reader(key, changed) if changed else None,
+            label_visibility="visible" if show_label else "collapsed",
+            wrap=wrap,
+            **BOUND,
+        )
     return chosen
 
 
@@ -226,21 +212,18 @@ def several(
 
     The URL holds the ids.
     """
-    strange = unknown(key, options)
-    recall_ids(key, options, default)
-    chosen = place.pills(
-        label,
-        options,
-        format_func=title,
-        key=key,
-        help=help,
-        selection_mode="multi",
-        wrap=True,
-        persist_state="session",
-    )
-    write_ids(key, chosen, default)
-    keep_drawn(key, chosen)
-    say_unknown(key, strange, options, chosen)
+    chosen = page_ids(key, options, default)
+    with drawing(key, chosen, default, options):
+        place.pills(
+            label,
+            options,
+            format_func=title,
+            key=key,
+            help=help,
+            selection_mode="multi",
+            wrap=True,
+            persist_state="session",
+        )
     return tuple(each for each in options if each in chosen)
 
 
@@ -249,7 +232,7 @@ def accountant_pills() -> tuple[str, ...]:
     return several(
         st,
         "Accountants, over the certified band",
-        [name for name in ACCOUNTANTS if name != CERTIFIED],
+        BAND_FIRST[1:],
         "accountants",
         DEFAULT_ACCOUNTANTS,
         titled,
@@ -262,7 +245,7 @@ def titled(accountant: str) -> str:
     return ACCOUNTANTS[accountant].title
 
 
-def _draw_number(quantity: Quantity, text: str, *, label: bool) -> None:
+def _draw_number(quantity: Quantity, row: Row, *, label: bool) -> None:
     """Draw the exact field and a logarithmic slider, on which the value is always a stop."""
     key = quantity.key
     # One line, below the label.
@@ -278,32 +261,16 @@ def _draw_number(quantity: Quantity, text: str, *, label: bool) -> None:
         label_visibility="collapsed",
         width=FIELD_PIXELS,
     )
-    st.session_state[f"{key}_good"] = text
+    good_texts()[key] = row.text
     shown = quantity.slider
-    value = read(quantity, text)
     stops = shown.stops or grid(shown.low, shown.high, quantity.whole, shown.coarse)
-    stops = [show(stop) for stop in sorted({*stops, value})]
+    stops = [show(stop) for stop in sorted({*stops, row.value})]
     with box:
-        slider(quantity.label, stops, show(value), (shown.left, shown.right), field=key)
+        slider(quantity.label, stops, show(row.value), (shown.left, shown.right), field=key)
 
 
 def _draw_options(options: Options, text: str) -> None:
-    key = options.key
-    names = options.names
-    strange = unknown(key, names)
-    if options.title:  # Streamlit would write the titles into the address
-        assign(key, text)
-        st.selectbox(
-            options.label,
-            names,
-            format_func=options.title,
-            key=key,
-            help=options.help,
-            persist_state="session",
-        )
-        write_ids(key, [text], [options.default])
-    else:
-        settle(key, text, options.default)
-        st.selectbox(options.label, names, key=key, help=options.help, **BOUND)
-    keep_drawn(key, text)
-    say_unknown(key, strange, names, [text])
+    # Streamlit would write titles into the address.
+    look = {"format_func": options.title, "persist_state": "session"} if options.title else BOUND
+    with drawing(options.key, text, options.default, options.names):
+        st.selectbox(options.label, options.names, key=options.key, help=options.help, **look)

@@ -1,5 +1,6 @@
 """A guided lesson on the page: it moves the controls, explains, and checks answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
-from pages.parts.controls.url_state import Remembered, assign, keep, put
+from pages.parts.controls.url_state import Remembered, write
 from pages.parts.explain.lesson import DATASET, Lesson, Scene
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.jobs import expected_seconds
@@ -23,11 +24,11 @@ LESSON = Remembered("lesson")
 STEP = Remembered("step", "1")
 OWN = "own_settings"  # of the visitor, before the first lesson
 HOME = Scene()
-# The fields of a scene that sets nothing.
+# The fields of a scene that sets nothing, with the plain method of training.
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
 FEATURES = suited_features(DATASET)[0]
-# By the defaults of the page.
-LEARNED = {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}
+# The fields of a page that was just opened.
+UNCHOSEN = FIELDS | {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}
 CLOSE = "Ends the lesson; your own settings come back."
 
 
@@ -50,7 +51,7 @@ def lesson_menu() -> None:
 
 @uninterrupted
 def _choose(name: str) -> None:
-    assign(LIST, False)  # the open list would hide the lesson
+    write({LIST: False})  # the open list would hide the lesson
     show([])  # the visitor's own runs have other settings
     go_to(name, 1)
 
@@ -86,23 +87,21 @@ def offer_runs(place: Any, store: Store | None) -> None:
 @uninterrupted
 def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1, and set its controls; for a callback."""
-    scene = LESSONS[name].scene(step)
+    _open(name, step, FIELDS | LESSONS[name].scene(step).fields)
+
+
+def _open(name: str, step: int, fields: Mapping[str, object]) -> None:
     session = st.session_state
-    session.setdefault(OWN, {key: session[key] for key in _fields(HOME) if key in session})
+    session.setdefault(OWN, {key: session[key] for key in FIELDS if key in session})
     _show(name, step)
-    st.session_state.pop(_answer_key(name), None)
-    unchosen = _unchosen()
-    for key, value in _fields(scene).items():
-        put(key, value, unchosen[key])
+    session.pop(_answer_key(name), None)
+    write(fields)
 
 
 @uninterrupted
 def start_over() -> None:
     """Set every control to its default, here and on other pages; for a callback."""
-    defaults = st.session_state.get(DEFAULTS, {}) | _unchosen()
-    for key, value in defaults.items():
-        put(key, value, value)
-        keep(key, value)
+    write(st.session_state.get(DEFAULTS, {}) | UNCHOSEN)
 
 
 @uninterrupted
@@ -110,18 +109,7 @@ def close() -> None:
     """End the lesson and restore the visitor's own settings; for a callback."""
     own = st.session_state.pop(OWN, {})
     _show("", 1)
-    for key, value in _unchosen().items():
-        put(key, own.get(key, value), value)
-
-
-def _fields(scene: Scene) -> dict[str, object]:
-    """The fields that a lesson sets, with the plain method of training."""
-    return FIELDS | scene.fields
-
-
-def _unchosen() -> dict[str, object]:
-    """The controls of a page that was just opened; an address names only other values."""
-    return _fields(HOME) | LEARNED
+    write(UNCHOSEN | own)
 
 
 def _follow_address() -> None:
@@ -139,12 +127,10 @@ def _follow_address() -> None:
     step = 1
     if asked.isdecimal() and len(asked) < 10:
         step = min(max(int(asked), 1), lesson.length)
-    named = {key: st.query_params.get_all(key) for key in st.query_params}
-    go_to(name, step)
-    for key, value in named.items():  # the address overrides the scene
-        if key in _fields(HOME):
-            st.session_state.pop(key, None)
-            st.query_params[key] = value
+    fields = FIELDS | lesson.scene(step).fields
+    for key in st.query_params:  # the address overrides the scene
+        fields.pop(key, None)
+    _open(name, step, fields)
 
 
 def _show(name: str, step: int) -> None:

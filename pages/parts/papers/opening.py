@@ -15,15 +15,21 @@ from dpcore.papers.records import trainable
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
-from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import FRAME, text_sent
 from pages.parts.controls.data import OTHER, data_of
+from pages.parts.controls.fields import text_of
 from pages.parts.page_change import load
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train.form import BATCHES, clip_norm_of, learning_rate_of, plain_method
+from pages.parts.train.form import (
+    BATCHES,
+    clip_norm_of,
+    learning_rate_of,
+    plain_method,
+    usual_of,
+)
 
 Thing = TypeVar("Thing")
 PLAIN = {"sampling": "batch", "length": "epochs"}
@@ -84,43 +90,21 @@ def fields_of(setting: PrintedSetting) -> dict[str, str]:
     if dataset != OTHER:
         fields["source"] = source
     fields |= plain_method() | PLAIN
-    numbers = {
-        "n": setting.n,
-        "batch": setting.batch,
-        "sigma": setting.sigma,
-        "epochs": setting.epochs,
-        "delta": setting.delta,
-        "clip_norm": setting.clip_norm,
-    }
+    for name in ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule"):
+        fields[name] = text_of(getattr(setting, name))
     if dataset != OTHER:
         fields["model"] = models_for(dataset)[-1]
         usual = defaults(dataset, fields["model"], setting.optimizer, source)
-        numbers[clip_norm_of(usual).key] = setting.clip_norm
+        fields[clip_norm_of(usual).key] = fields["clip_norm"]
     if setting.schedule != "constant":
-        numbers[f"rate_{setting.schedule}"] = setting.rate
-    fields["optimizer"] = setting.optimizer
-    fields["schedule"] = setting.schedule
-    for name, value in numbers.items():
-        fields[name] = show(value)
+        fields[f"rate_{setting.schedule}"] = show(setting.rate)
     return fields
 
 
 def fields_of_run(config: RunConfig) -> dict[str, str]:
     """Return the fields of the page Train at a run's settings, as texts by their names."""
-    fields: dict[str, str] = {}
-    for name, value in config.to_json().items():
-        if isinstance(SETTINGS[name], Choice):
-            fields[name] = str(value)
-        elif value is not None:
-            fields[name] = show(value)
-    usual = defaults(
-        config.dataset,
-        config.model,
-        config.optimizer,
-        config.source,
-        reading=config.reading,
-        features=config.features,
-    )
+    fields = {name: text_of(value) for name, value in config.to_json().items()}
+    usual = usual_of(config)
     fields[clip_norm_of(usual).key] = fields.pop("clip_norm")
     fields[learning_rate_of(usual).key] = fields.pop("lr")
     fields[f"rate_{config.schedule}"] = fields.pop("rate")

@@ -25,7 +25,7 @@ from dpcore.training.perturbation.request import (
 )
 from pages.parts.controls.fields import Fields, Options, own_quantity
 from pages.parts.controls.mechanism import DELTA
-from pages.parts.controls.url_state import good_texts, ids_on_screen, page_texts, texts_on_screen
+from pages.parts.controls.url_state import fields_on_screen, ids_on_screen, page_fields
 from pages.parts.controls.widgets import Drawing, several
 from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, numbers
@@ -57,7 +57,7 @@ TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against
 
 def request_form() -> Asked:
     """Draw the controls below the button; return the request, or a sentence if there is none."""
-    fields = Fields(page_texts(), good_texts())
+    fields = page_fields()
     table = TABLES[fields.choice(DATA)]
     _read(fields)
     drawing = Drawing(fields)
@@ -87,7 +87,7 @@ def request_form() -> Asked:
 
 def asked_on_screen() -> Asked:
     """The request of the controls as the browser shows them; for a callback."""
-    fields = Fields(texts_on_screen(), good_texts())
+    fields = fields_on_screen()
     methods = ids_on_screen("methods", tuple(METHODS), tuple(METHODS))
     return asked_of(fields, methods, ids_on_screen("epsilons", CHOSEN, CHOSEN))
 

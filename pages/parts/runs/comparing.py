@@ -24,7 +24,7 @@ from dpcore.training.defaults import described
 from dpcore.training.seed_summary import summary
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
-from pages.parts.controls.url_state import assign
+from pages.parts.controls.url_state import write
 from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
@@ -303,7 +303,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     labels = {each.run.id: f"{place}: {each.label}" for place, each in enumerate(tested, 1)}
     key = "confusion_run"
     if st.session_state.get(key) not in labels:
-        assign(key, tested[-1].run.id)
+        write({key: tested[-1].run.id})
     chosen = st.selectbox("Mistakes of", list(labels), format_func=labels.__getitem__, key=key)
     _confusion(by_id[chosen])
     st.caption("All counts are on the test set. Epsilon covers only the training examples.")

@@ -28,7 +28,7 @@ from dpcore.runs.sweeps import can_be_read
 from dpcore.training.events import Evaluated, Finished, Preparing
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row, runs_table, text_sent, ticks
-from pages.parts.controls.url_state import Remembered, assign, keep, page_text, write_ids
+from pages.parts.controls.url_state import Remembered, drawing, page_text
 from pages.parts.controls.widgets import choice_of, several, text_field
 from pages.parts.results import costs
 from pages.parts.results.costs import (
@@ -107,8 +107,9 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
         return ALL
     if asked and asked[0] not in options:
         st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
-    wanted = page_text(key, ALL)
-    assign(key, wanted if wanted in options else ALL)  # its last run may be gone
+    chosen = page_text(key, ALL)
+    if chosen not in options:  # its last run may be gone
+        chosen = ALL
     titles = {ALL: "all"}
     for each in options:
         titles[each] = said(each)
@@ -116,9 +117,8 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
     def shown(option: str) -> str:
         return titles.get(option, "") or verbatim(option)
 
-    chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
-    write_ids(key, [chosen] if chosen else [], [])
-    keep(key, chosen)
+    with drawing(key, chosen, ALL):
+        st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
     return chosen
 
 

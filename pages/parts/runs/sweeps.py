@@ -20,8 +20,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
-from pages.parts.controls.fields import Fields
-from pages.parts.controls.url_state import assign, good_texts, page_texts, put, texts_on_screen
+from pages.parts.controls.url_state import look_again, page_fields, write
 from pages.parts.jobs import start
 from pages.parts.results import costs
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
@@ -104,7 +103,7 @@ def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
     options = _bases(store, runs)
     names = {run.id: name_of(run) for run in runs}
     if st.session_state.get(BASE) not in options:
-        assign(BASE, next(reversed(options)))
+        write({BASE: next(reversed(options))})
     chosen = st.selectbox(
         "Start from", list(options), format_func=lambda each: names.get(each) or each, key=BASE
     )
@@ -115,7 +114,7 @@ def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
 
 def _bases(store: Store, runs: Sequence[Run]) -> dict[str, RunConfig]:
     """The settings that a sweep can start from: the Lab's, and the ticked runs' by their ids."""
-    form = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True)
+    form = form_of(page_fields(), device_here(store.home), lab=True)
     bases = {LAB: form.configs[0]} if form.configs else {USUAL: RunConfig()}
     for run in runs:
         bases[run.id] = run.config
@@ -165,7 +164,7 @@ def _start_shown(store: Store, runs: Sequence[Run]) -> None:
 
     Where it shows none, the page says why.
     """
-    texts_on_screen()
+    look_again()
     session = st.session_state
     first = session[FIRST]
     second = session[SECOND]
@@ -192,8 +191,7 @@ def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name
 
     sweep = store.new_id()
     if start(store, configs, names, sweep):
-        put("sweep", sweep, "")
-        put("show", "sweep", "progress")
+        write({"sweep": sweep, "show": "sweep"})
 
 
 def show_sweep(store: Store, wanted: Wanted) -> None:

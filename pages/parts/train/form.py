@@ -1,29 +1,27 @@
 """The form of a run: its fields, and the run that they describe; without Streamlit.
 
-The method and the input show only the fields that matter for the present choice.
+A setting is asked for where it changes anything beside the settings that were chosen before it, as
+its row in `Settings` of `dpcore/training/settings.py` says.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
-from dpcore.data.catalogue import absent_of, dataset_of, remedy
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.data.catalogue import absent_of, remedy
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults, suited_features
-from dpcore.training.features.kinds import KINDS, PIXELS
-from dpcore.training.gradients.clipping import CLIPPINGS
-from dpcore.training.models import ACTIVATIONS, MODELS, models_for
+from dpcore.training.features.kinds import PIXELS
+from dpcore.training.models import MODELS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.optimizers.pi import READINGS
-from dpcore.training.plan import PROJECTION_NOTE, plan
-from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
+from dpcore.training.plan import PROJECTION_NOTE, Plan, plan
 from dpcore.training.seed_summary import with_seeds
-from dpcore.training.settings import DRAWN, MAX_LR, NOISE_GENERATORS, SCALES, SETTINGS, Choice
+from dpcore.training.settings import MAX_LR, SETTINGS, Choice, Settings
 from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import Data, data_in
@@ -36,13 +34,17 @@ from pages.parts.controls.fields import (
     moved_texts,
     own_quantity,
     quantity_of,
+    text_of,
 )
 from pages.parts.controls.mechanism import ChosenSetting, noise_schedule
 from pages.parts.train.run_labels import MAX_RUNS
 
 BATCHES = "batches"  # in the address; `sampler` is the Lab's accounting
-PUBLIC_EXAMPLES = 1000  # held out by default, if any
-LEFT_OUT = ("acceptance", "stop_epsilon")  # also absent from the plain method
+STARTS = {"public": 1000}  # numbers to start from that are not the defaults
+TITLED = ("features", "sampler", "stop_accountant")  # choices that are shown by their titles
+# Choices with a sentence on the chosen option, but for the options in UNREMARKABLE.
+NOTED = ("features", "reading", "clipping", "acceptance", "noise_generator", "sampler")
+UNREMARKABLE = (PIXELS.name, "none", Poisson.name)
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
 SEEDS = own_quantity("seeds", most=MAX_RUNS)
 SEED = Line(
@@ -62,181 +64,97 @@ def plain_method() -> dict[str, str]:
     """
     plain = {}
     for name, setting in SETTINGS.items():
-        if not setting.unusual and name not in LEFT_OUT:
-            continue
-        if isinstance(setting, Choice):
-            plain[name] = str(setting.default)
-        else:
-            plain[name] = show(setting.default or 0)
-    return plain | {"seed": "", "public": show(PUBLIC_EXAMPLES), BATCHES: Poisson.name}
-
-
-def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
-    """Read the features of the input, if there is a choice."""
-    suited = suited_features(dataset)
-    if len(suited) == 1:
-        return {}
-    notes = {name: KINDS[name].note for name in suited} | {PIXELS.name: ""}
-    features = fields.choice(_options("features", suited, lambda name: KINDS[name].title), notes)
-    if features != PIXELS.name:
-        return {"features": features}
-    if dataset_of(dataset).grey:
-        return {"pixel_scale": fields.choice(_options("pixel_scale", SCALES))}
-    return {}
-
-
-def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict[str, Any]:
-    """Read the settings of the optimizer, of clipping and of the other parts of the method."""
-    fields.note("**Method**")
-    fields.note(OPTIMIZERS[optimizer].note)
-    chosen = _of_optimizer(fields, optimizer)
-    clippings = {name: each.note for name, each in CLIPPINGS.items()}
-    chosen["clipping"] = fields.choice(_options("clipping", tuple(CLIPPINGS)), clippings)
-    chosen |= _acceptance(fields)
-    if MODELS[model].dense and features == PIXELS.name:  # DP-PCA projects pixels
-        chosen |= _projection(fields)
-    if MODELS[model].wide:
-        chosen |= _numbers(fields, "width")
-    return chosen | _numbers(fields, "ema")
-
-
-def batches(fields: Fields) -> dict[str, Any]:
-    """Read the sampler that draws the batches."""
-    notes = {name: SAMPLERS[name].note for name in DRAWN} | {Poisson.name: ""}
-    options = Options(
-        BATCHES,
-        SETTINGS["sampler"].label,
-        tuple(DRAWN),
-        title=lambda name: SAMPLERS[name].title,
-    )
-    sampler = fields.choice(options, notes)
-    return {} if sampler == Poisson.name else {"sampler": sampler}
-
-
-def schedules(fields: Fields, device: str) -> dict[str, Any]:
-    """Read the noise schedule and generator, the learning-rate schedule, and the stopping rule."""
-    fields.note("**Noise and learning-rate schedule, stopping**")
-    return _noise(fields) | _generator(fields, device) | _learning_rate(fields) | _stopping(fields)
-
-
-def _options(
-    name: str, names: tuple[str, ...], title: Callable[[str], str] | None = None
-) -> Options:
-    return Options(name, SETTINGS[name].label, tuple(names), title)
-
-
-def _numbers(fields: Fields, *names: str) -> dict[str, Any]:
-    """Read some numbers among the settings of a run."""
-    numbers = {}
-    for name in names:
-        quantity = quantity_of(name)
-        value = fields.number(quantity)
-        numbers[name] = int(value) if quantity.whole else float(value)
-    return numbers
-
-
-def _of_optimizer(fields: Fields, optimizer: str) -> dict[str, Any]:
-    kind = OPTIMIZERS[optimizer]
-    chosen = _numbers(fields, "momentum") if kind.momentum else {}
-    if kind.by_relevance:
-        chosen |= _numbers(fields, "relevance_sigma")
-    if len(kind.readings) > 1:
-        chosen["reading"] = fields.choice(_options("reading", kind.readings), READINGS)
-    return chosen
-
-
-def _acceptance(fields: Fields) -> dict[str, Any]:
-    notes = {**ACCEPTANCES, "none": ""}
-    acceptance = fields.choice(_options("acceptance", tuple(ACCEPTANCES)), notes)
-    if acceptance == "none":
-        return {}
-    public = int(fields.number(quantity_of("public", start=PUBLIC_EXAMPLES)))
-    return {"acceptance": acceptance, "public": public} | _numbers(fields, "sa_q0", "sa_mu0")
-
-
-def _projection(fields: Fields) -> dict[str, Any]:
-    dimensions = _numbers(fields, "pca")
-    if not dimensions["pca"]:
-        return {}
-    fields.note(PROJECTION_NOTE)
-    return dimensions | _numbers(fields, "pca_sigma")
-
-
-def _noise(fields: Fields) -> dict[str, Any]:
-    name, rate = noise_schedule(fields)
-    if name == "constant":
-        return {}
-    return {"schedule": name, "rate": rate} | _numbers(fields, "level_steps")
-
-
-def _generator(fields: Fields, device: str) -> dict[str, Any]:
-    if device != "cuda":  # elsewhere both are AES
-        return {}
-    options = _options("noise_generator", tuple(NOISE_GENERATORS))
-    return {"noise_generator": fields.choice(options, NOISE_GENERATORS)}
-
-
-def _learning_rate(fields: Fields) -> dict[str, Any]:
-    name = fields.choice(_options("lr_schedule", tuple(LR_SCHEDULES)))
-    if name == "constant":
-        return {}
-    return {"lr_schedule": name} | _numbers(fields, "lr_end", "lr_epochs")
-
-
-def _stopping(fields: Fields) -> dict[str, Any]:
-    chosen = _numbers(fields, "stop_epsilon")
-    if not chosen["stop_epsilon"]:
-        return {}
-    options = Options(
-        "stop_accountant",
-        SETTINGS["stop_accountant"].label,
-        (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED)),
-        title=lambda name: ACCOUNTANTS[name].title,
-        help=help_on("accountant"),
-    )
-    return chosen | {"stop_accountant": fields.choice(options)}
+        if setting.unusual or name == "stop_epsilon":
+            plain[name] = text_of(STARTS.get(name, setting.default))
+    plain[BATCHES] = Poisson.name
+    return plain
 
 
 @dataclass(frozen=True)
 class Form:
-    """The content of the form: the releases, their accounting, and the runs."""
+    """The content of the form, and the run that it describes."""
 
     data: Data
-    q: float
-    sigma: float
-    steps: int
-    delta: float
-    clip_norm: float
-    lr: float
-    optimizer: str
+    settings: Settings  # of the run, unchecked; batch and epochs follow from `run`
     usual: RunConfig  # the defaults of the chosen combination
-    method: Mapping[str, Any]  # settings of the method
+    asked_q: float
+    asked_steps: int
+    asked_mechanism: Mechanism | None  # the steps alone; None without noise, or for a `problem`
+    seeds: int
     device: str
-    pinnable: ChosenSetting | None = None  # None if a run of these settings releases something else
-    mechanism: Mechanism | None = None  # None if `unaccounted` or `problem` says why
-    unaccounted: str = ""
+    sampler: str  # the Lab accounts for the training with it, too
     problem: str = ""  # values that do not go together
-    configs: tuple[RunConfig, ...] = ()  # the runs, one for each seed; none if `obstacle` says why
+    run: RunConfig | None = None  # None if `obstacle` says why
+    plan: Plan | None = None  # of the run
+    unaccounted: str = ""  # why there is no mechanism, unless `problem` says so
     obstacle: str = ""
-    sampler: str = Poisson.name  # the Lab accounts for the training with it, too
     # Of the fields; none if they clash.
     texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
+    def sigma(self) -> float:
+        return self.settings.sigma
+
+    @property
+    def delta(self) -> float:
+        return self.settings.delta
+
+    @property
+    def clip_norm(self) -> float:
+        return self.settings.clip_norm
+
+    @property
+    def q(self) -> float:
+        return self.run.q if self.run else self.asked_q
+
+    @property
     def n(self) -> int:
         """The training examples that are not held out."""
-        return self.configs[0].examples if self.configs else self.data.n
+        return self.run.examples if self.run else self.data.n
+
+    @property
+    def steps(self) -> int:
+        return self.plan.steps if self.plan else self.asked_steps
 
     @property
     def after(self) -> str:
         return controls.after_training(epochs_text(self.steps, self.q), self.steps)
+
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """What the run releases; what its steps would release if there is an obstacle to it."""
+        return self.plan.mechanism if self.plan else self.asked_mechanism
+
+    @property
+    def pinnable(self) -> ChosenSetting | None:
+        """The setting of the steps; None if the run releases something else, or has levels."""
+        alone = self.asked_mechanism
+        chosen = self.settings
+        if alone is None or alone != self.mechanism or chosen.level_steps:
+            return None
+        return ChosenSetting(
+            alone,
+            self.data.n,
+            self.asked_q,
+            chosen.sigma,
+            chosen.delta,
+            chosen.schedule,
+            chosen.rate,
+        )
+
+    @property
+    def configs(self) -> tuple[RunConfig, ...]:
+        """The runs, one for each seed; none if there is an obstacle."""
+        if self.run is None or self.obstacle:
+            return ()
+        return tuple(with_seeds(self.run, self.seeds))
 
     def moved(self, key: str, text: str) -> "Form | None":
         """The form with another text in a field; None if that may take long, or the fields clash.
 
         Errors: ValueError if there is no such field, or the values do not go together.
         """
-        if not self.texts or self.method.get("stop_epsilon"):
+        if not self.texts or self.settings.stop_epsilon:
             return None
         fields = Fields(moved_texts(self.texts, key, text))
         return form_of(fields, self.device, lab=controls.SAMPLER.key in self.texts)
@@ -250,57 +168,150 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     Errors: ValueError if the values do not go together and the fields have no earlier good texts.
     """
     data = data_in(fields)
+    chosen = SimpleNamespace(**vars(Settings(dataset=data.dataset, source=data.source)))
     q = fields.together(lambda: controls.rate(fields, data.n), 1.0)
-    sigma = fields.number(controls.SIGMA if lab else NO_NOISE)
+    chosen.sigma = fields.number(controls.SIGMA if lab else NO_NOISE)
     steps, epochs = fields.together(lambda: controls.length(fields, q), (1, None))
-    optimizer = fields.choice(controls.OPTIMIZER)
+    chosen.optimizer = fields.choice(controls.OPTIMIZER)
     sampler = controls.sampler_in(fields, data.n) if lab else Poisson.name
-    delta = fields.number(controls.DELTA)
-    method = features_of_input(fields, data.dataset)
-    features = method.get("features", PIXELS.name)
-    models = tuple(reversed(models_for(data.dataset, features)))
-    model = fields.choice(_options("model", models))
-    activation = SETTINGS["activation"].default
-    if MODELS[model].hidden:
-        activation = fields.choice(_options("activation", ACTIVATIONS))
-    if dataset_of(data.dataset).images:
-        method |= _numbers(fields, "views", "mean_sigma")
-    method |= method_of(fields, model, optimizer, features)
+    chosen.delta = fields.number(controls.DELTA)
+    _read_method(fields, chosen)
     if not lab:
-        method |= batches(fields)
-    method |= schedules(fields, device)
-    usual = defaults(
-        data.dataset,
-        model,
-        optimizer,
-        data.source,
-        reading=method.get("reading", "scaled"),
-        features=features,
-    )
-    clip_norm = fields.number(clip_norm_of(usual))
-    lr = fields.number(learning_rate_of(usual))
+        chosen.sampler = fields.choice(_options("sampler", chosen, BATCHES))
+    _read_schedules(fields, chosen, device)
+    usual = usual_of(chosen)
+    chosen.clip_norm = fields.number(clip_norm_of(usual))
+    chosen.lr = fields.number(learning_rate_of(usual))
     fields.note(controls.NEUTRAL)
     seeds = int(fields.number(SEEDS))
-    seed = fields.together(lambda: seed_of(fields.line(SEED)), None)
+    chosen.seed = fields.together(lambda: seed_of(fields.line(SEED)), None)
+    mechanism = None
+    if chosen.sigma > 0 and not fields.problem:
+        mechanism = fields.together(lambda: _steps_alone(chosen, q, steps), None)
     form = Form(
         data=data,
-        q=q,
-        sigma=sigma,
-        steps=steps,
-        delta=delta,
-        clip_norm=clip_norm,
-        lr=lr,
-        optimizer=optimizer,
+        settings=Settings(**vars(chosen)),
         usual=usual,
-        method=method | {"model": model, "activation": activation, "seed": seed},
+        asked_q=q,
+        asked_steps=steps,
+        asked_mechanism=mechanism,
+        seeds=seeds,
         device=device,
         sampler=sampler,
+        problem=fields.problem,
     )
-    if not fields.problem:
-        form = fields.together(lambda: _accounted(form, epochs, seeds), form)
-    if fields.problem:
-        return replace(form, problem=fields.problem)
-    return replace(form, texts=fields.read_texts, obstacle=fields.in_words(form.obstacle))
+    return form if form.problem else _planned(form, epochs, fields)
+
+
+def _read_method(fields: Fields, chosen: Any) -> None:
+    """Read the settings of the input, the model, the optimizer, and the parts of a step."""
+    _read(fields, chosen, "features", "pixel_scale", "model", "activation", "views", "mean_sigma")
+    fields.note("**Method**")
+    fields.note(OPTIMIZERS[chosen.optimizer].note)
+    _read(fields, chosen, "momentum", "relevance_sigma", "reading", "clipping")
+    _read(fields, chosen, "acceptance", "public", "sa_q0", "sa_mu0")
+    if MODELS[chosen.model].dense and chosen.features == PIXELS.name:  # DP-PCA projects pixels
+        _read(fields, chosen, "pca")
+    if chosen.pca:
+        fields.note(PROJECTION_NOTE)
+    _read(fields, chosen, "pca_sigma", "width", "ema")
+
+
+def _read_schedules(fields: Fields, chosen: Any, device: str) -> None:
+    """Read the noise schedule and generator, the learning-rate schedule, and the stopping rule."""
+    fields.note("**Noise and learning-rate schedule, stopping**")
+    chosen.schedule, chosen.rate = noise_schedule(fields)
+    _read(fields, chosen, "level_steps")
+    if device == "cuda":  # elsewhere both are AES
+        _read(fields, chosen, "noise_generator")
+    _read(fields, chosen, "lr_schedule", "lr_end", "lr_epochs", "stop_epsilon", "stop_accountant")
+
+
+def _read(fields: Fields, chosen: Any, *names: str) -> None:
+    """Read each of these settings that changes anything beside those that are chosen."""
+    for name in names:
+        setting = SETTINGS[name]
+        if not setting.is_used(chosen):
+            continue
+        if isinstance(setting, Choice):
+            options = _options(name, chosen)
+            if options.names == (setting.default,):
+                continue
+            value = fields.choice(options)
+        else:
+            quantity = quantity_of(name, start=STARTS.get(name))
+            value = fields.number(quantity)
+            if quantity.whole:
+                value = int(value)
+        setattr(chosen, name, value)
+
+
+def _options(name: str, chosen: Any, key: str = "") -> Options:
+    """The options of a choice beside the settings that are chosen."""
+    setting: Any = SETTINGS[name]
+    names = tuple(setting.choices)
+    help = None
+    if name == "features":
+        names = suited_features(chosen.dataset)
+    elif name == "model":
+        names = tuple(reversed(models_for(chosen.dataset, chosen.features)))
+    elif name == "reading":
+        names = OPTIMIZERS[chosen.optimizer].readings
+    elif name == "stop_accountant":
+        names = controls.BAND_FIRST
+        help = help_on("accountant")
+    title = partial(_title, setting.choices) if name in TITLED else None
+    note = partial(_note, setting.choices) if name in NOTED else None
+    return Options(key or name, setting.label, names, title, help, note)
+
+
+def _title(registry: Mapping[str, Any], option: str) -> str:
+    return registry[option].title
+
+
+def _note(registry: Mapping[str, Any], option: str) -> str:
+    about = registry[option]
+    if option in UNREMARKABLE:
+        return ""
+    return about if isinstance(about, str) else about.note
+
+
+def _steps_alone(chosen: Any, q: float, steps: int) -> Mechanism:
+    return controls.mechanism_of(
+        chosen.schedule, q, chosen.sigma, steps, chosen.rate, chosen.level_steps
+    )
+
+
+def _planned(form: Form, epochs: float | None, fields: Fields) -> Form:
+    """The form with its run and plan, or with the obstacle to them."""
+    try:
+        run = _run_of(form, epochs)
+        planned = plan(run)
+    # RuntimeError: the stopping accountant has no answer.
+    except (ValueError, RuntimeError) as error:
+        obstacle = fields.in_words(controls.on_schedule(str(error)))
+        return replace(form, obstacle=obstacle, texts=fields.read_texts)
+    return replace(
+        form, run=run, plan=planned, unaccounted=planned.unaccounted, texts=fields.read_texts
+    )
+
+
+def _run_of(form: Form, epochs: float | None) -> RunConfig:
+    """The run of the form; ValueError says why there is none."""
+    n = form.data.n
+    if not form.data.here:
+        words = f"No installed data set has {n:,} examples. Choose another."
+        for absent in absent_of(n)[:1]:
+            words += f" Full {absent.title} has that many: {remedy(absent)}."
+        raise ValueError(words)
+    batch = round(form.asked_q * n)
+    if batch < 1 or abs(batch - form.asked_q * n) > 1e-6 * batch:
+        raise ValueError(
+            f"q = {form.asked_q:.4g} of {n:,} examples is not a whole number of examples. Choose a"
+            " batch to train."
+        )
+    epochs = epochs or float(epochs_text(form.asked_steps, batch / n))
+    return RunConfig(**vars(replace(form.settings, batch=batch, epochs=epochs)))
 
 
 def seed_of(text: str) -> int | None:
@@ -311,6 +322,18 @@ def seed_of(text: str) -> int | None:
             " one."
         )
     return int(text) if text else None
+
+
+def usual_of(chosen: Any) -> RunConfig:
+    """The defaults of the combination that is chosen."""
+    return defaults(
+        chosen.dataset,
+        chosen.model,
+        chosen.optimizer,
+        chosen.source,
+        reading=chosen.reading,
+        features=chosen.features,
+    )
 
 
 def baseline_of(config: RunConfig) -> RunConfig:
@@ -351,62 +374,3 @@ def clip_norm_of(usual: RunConfig) -> Quantity:
         return controls.CLIP_NORM
     key = f"{controls.CLIP_NORM.key}_{usual.dataset}_{usual.model}_{usual.optimizer}"
     return replace(controls.CLIP_NORM, key=key, default=default)
-
-
-def _accounted(form: Form, epochs: float | None, seeds: int) -> Form:
-    """The form with its mechanism, and with its runs or the obstacle to them."""
-    mechanism = None
-    pinnable = None
-    schedule = form.method.get("schedule", "constant")
-    rate = form.method.get("rate", 0.0)
-    level = form.method.get("level_steps", 0)
-    if form.sigma > 0:
-        mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
-        if schedule == "constant" or not level:  # pins have no levels
-            pinnable = ChosenSetting(
-                mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate
-            )
-    try:
-        config = _config(form, epochs)
-        planned = plan(config)
-    # RuntimeError: the stopping accountant has no answer.
-    except (ValueError, RuntimeError) as error:
-        obstacle = controls.on_schedule(str(error))
-        return replace(form, mechanism=mechanism, pinnable=pinnable, obstacle=obstacle)
-    return replace(
-        form,
-        q=config.q,
-        steps=planned.steps,
-        mechanism=planned.mechanism,
-        pinnable=pinnable if mechanism == planned.mechanism else None,
-        unaccounted=planned.unaccounted,
-        configs=tuple(with_seeds(config, seeds)),
-    )
-
-
-def _config(form: Form, epochs: float | None) -> RunConfig:
-    """The configuration of the run; ValueError says why there is none."""
-    n = form.data.n
-    if not form.data.here:
-        words = f"No installed data set has {n:,} examples. Choose another."
-        for absent in absent_of(n)[:1]:
-            words += f" Full {absent.title} has that many: {remedy(absent)}."
-        raise ValueError(words)
-    batch = round(form.q * n)
-    if batch < 1 or abs(batch - form.q * n) > 1e-6 * batch:
-        raise ValueError(
-            f"q = {form.q:.4g} of {n:,} examples is not a whole number of examples. Choose a batch"
-            " to train."
-        )
-    return RunConfig(
-        dataset=form.data.dataset,
-        source=form.data.source,
-        optimizer=form.optimizer,
-        sigma=form.sigma,
-        batch=batch,
-        epochs=epochs or float(epochs_text(form.steps, batch / n)),
-        delta=form.delta,
-        clip_norm=form.clip_norm,
-        lr=form.lr,
-        **form.method,
-    )

@@ -15,7 +15,7 @@ from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import follow_number, note_number
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.setting_form import LAST, NOTHING, preset_choice, schedule_chart
-from pages.parts.controls.url_state import good_texts, page_texts, put, texts_on_screen
+from pages.parts.controls.url_state import look_again, page_fields, write
 from pages.parts.controls.widgets import Drawing
 from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
@@ -34,21 +34,21 @@ def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
     together are reported at their field, and all fields stay.
     """
     follow_number()
-    fields = Fields(page_texts(), good_texts())
+    fields = page_fields()
     form = form_of(fields, device, lab=lab)
     st.session_state[DEFAULTS] = st.session_state.get(DEFAULTS, {}) | fields.defaults
     read = partial(form_of, device=device, lab=lab)
     with st.container(key="form", gap="xsmall"):
         start, beside_sigma = _draw(Drawing(fields, form.obstacle, read), fields, form)
-        schedule_chart(form.mechanism, form.method.get("schedule", "constant"))
+        schedule_chart(form.mechanism, form.settings.schedule)
     return form, start, beside_sigma
 
 
 def form_on_screen(device: str, *, lab: bool) -> Form:
     """The form as the browser shows it; for a callback."""
-    texts_on_screen()  # also for what reads the session
+    look_again()
     follow_number()
-    return form_of(Fields(texts_on_screen(), good_texts()), device, lab=lab)
+    return form_of(page_fields(), device, lab=lab)
 
 
 def last_good(form: Form, place: Any) -> Form:
@@ -60,7 +60,7 @@ def last_good(form: Form, place: Any) -> Form:
     if good is None:
         return replace(form, unaccounted=NOTHING, obstacle=form.problem)
     place.caption(LAST)
-    return replace(good, configs=(), obstacle=form.problem, texts={})
+    return replace(good, obstacle=form.problem, texts={})
 
 
 def _draw(drawing: Drawing, fields: Fields, form: Form) -> tuple[Any, Any]:
@@ -113,7 +113,7 @@ def _rate_hint(form: Form, key: str) -> None:
     gradients, where C cancels.
     """
     usual = form.usual
-    times = (form.lr / usual.lr) * (form.clip_norm / usual.clip_norm)
+    times = (form.settings.lr / usual.lr) * (form.clip_norm / usual.clip_norm)
     times = min(max(times, 1 / MAX_FACTOR), MAX_FACTOR)
     as_usual = SHORT <= times <= LONG
     if as_usual or not OPTIMIZERS[usual.optimizer].scales_with_c(usual.reading):
@@ -132,6 +132,6 @@ def _rate_hint(form: Form, key: str) -> None:
     st.button(
         f"Set the rate to {fitting}",
         key="fitting_rate",
-        on_click=put,
-        args=(key, fitting, show(usual.lr)),
+        on_click=write,
+        args=({key: fitting},),
     )
