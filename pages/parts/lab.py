@@ -37,7 +37,7 @@ from dpcore.privacy.report.numbers import marked, percent, plain
 from dpcore.privacy.report.verdict import lowered
 from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import with_origin
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import SHOWN_EXAMPLES
@@ -65,6 +65,7 @@ from pages.parts.train.live import draw_apart, run_status
 from pages.parts.train.run_charts import gradient_norms, marked_epsilon, spent_by_step, spent_table
 from pages.parts.train.run_history import epsilons_of, watched_runs
 from pages.parts.train.run_labels import labels_of
+from pages.parts.train.run_picker import WHOLE
 
 ASKED = "Press Train to see how accurate a model this private can be."
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
@@ -126,6 +127,9 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
         if each.run.active or each.run.status in (Status.FAILED, Status.LOST):
             with statuses:
                 run_status(shown.store, each, several=len(watched) > 1)
+    with st.container(horizontal=True, key="whole"):
+        for each in watched:
+            link("pages/runs.py", f"One run, whole: {each.label}", {WHOLE.name: each.run.id})
 
 
 def say_outcome(
@@ -144,9 +148,11 @@ def say_outcome(
     baseline = last_of(compared, private=False)
     cost = _cost(form, curves, otherwise)
     if private and _of_other_settings(private, form):
-        run = f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}"
-        if private.config.delta != form.delta:
-            run += f", delta {plain(private.config.delta)}"
+        run = f"{cost} The run in the chart: {{accuracy}} % right"
+        if private.plan.mechanism:
+            run += " at epsilon {epsilon}"
+            if private.config.delta != form.delta:
+                run += f", delta {plain(private.config.delta)}"
         headline([cost, f"{run}."], _numbers(private))
         return
     sentences = [f"{cost} {ASKED}" if form.configs else cost]
@@ -159,7 +165,7 @@ def say_outcome(
         sentences.append(alone)
     if private:
         numbers |= _numbers(private)
-        sentences += _reached(private.run, beside_baseline=baseline is not None)
+        sentences += _reached(private, cost, beside_baseline=baseline is not None)
     headline(sentences, numbers)
 
 
@@ -170,9 +176,15 @@ def _of_other_settings(private: RunRecord, form: Form) -> bool:
     return replace(form.configs[0], seed=private.config.seed) != private.config
 
 
-def _reached(run: Run, *, beside_baseline: bool) -> list[str]:
-    """The sentences about the accuracy of a private run, the ones with more numbers later."""
+def _reached(private: RunRecord, cost: str, *, beside_baseline: bool) -> list[str]:
+    """The sentences about the accuracy of a private run, the ones with more numbers later.
+
+    The cost of the settings stands in them if the run has no epsilon by the accountants.
+    """
+    run = private.run
     spent = "{accuracy} % right at epsilon {epsilon}"
+    if private.plan.mechanism is None:
+        spent = f"{cost} {{accuracy}} % right"
     finished = run.status is Status.FINISHED
     if finished:
         alone = f"{spent}."

@@ -207,7 +207,9 @@ def listing(store: Store, wanted: Wanted, ticked: Sequence[str], bound: float) -
 def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) -> int:
     """Draw the best runs and a page of the table; return the number of unknown epsilons."""
     now = (*run_picker.shown_runs(), *st.session_state.get(OTHERS, []))
-    if now != ticked or st.session_state.pop(CHANGED, False):  # the page is out of date
+    opened = run_picker.shown_whole()
+    # The page is out of date.
+    if opened or now != ticked or st.session_state.pop(CHANGED, False):
         st.rerun()
     order = order_shown()
     runs, total, left = _runs(store, wanted, order)
@@ -235,6 +237,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
         key=KEY,
         ticking=ticking,
         ticked=partial(take_ticks, store),
+        opened=_open,
         sorted=_sort,
         changed=_note_change,
     )
@@ -242,6 +245,12 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     if price:
         st.caption(WORDS["together"])
     return left + coming
+
+
+@uninterrupted
+def _open() -> None:
+    """Show the run whole whose name was clicked. As a callback."""
+    run_picker.WHOLE.set(text_sent(KEY, "opened"))
 
 
 def _note_change() -> None:

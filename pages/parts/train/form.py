@@ -11,7 +11,6 @@ from dpcore.data.catalogue import absent_of, dataset_of, remedy
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults, suited_features
@@ -20,7 +19,7 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import ACTIVATIONS, MODELS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.pi import READINGS
-from dpcore.training.plan import PROJECTION_NOTE, plan
+from dpcore.training.plan import PROJECTION_NOTE, plan, steps_of
 from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
 from dpcore.training.seed_summary import with_seeds
 from dpcore.training.settings import DRAWN, MAX_LR, NOISE_GENERATORS, SCALES, SETTINGS, Choice
@@ -40,7 +39,6 @@ from pages.parts.controls.fields import (
 from pages.parts.controls.mechanism import ChosenSetting, noise_schedule
 from pages.parts.train.run_labels import MAX_RUNS
 
-BATCHES = "batches"  # in the address; `sampler` is the Lab's accounting
 PUBLIC_EXAMPLES = 1000  # held out by default, if any
 LEFT_OUT = ("acceptance", "stop_epsilon")  # also absent from the plain method
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
@@ -68,7 +66,7 @@ def plain_method() -> dict[str, str]:
             plain[name] = str(setting.default)
         else:
             plain[name] = show(setting.default or 0)
-    return plain | {"seed": "", "public": show(PUBLIC_EXAMPLES), BATCHES: Poisson.name}
+    return plain | {"seed": "", "public": show(PUBLIC_EXAMPLES)}
 
 
 def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
@@ -98,19 +96,6 @@ def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict
     if MODELS[model].wide:
         chosen |= _numbers(fields, "width")
     return chosen | _numbers(fields, "ema")
-
-
-def batches(fields: Fields) -> dict[str, Any]:
-    """Read the sampler that draws the batches."""
-    notes = {name: SAMPLERS[name].note for name in DRAWN} | {Poisson.name: ""}
-    options = Options(
-        BATCHES,
-        SETTINGS["sampler"].label,
-        tuple(DRAWN),
-        title=lambda name: SAMPLERS[name].title,
-    )
-    sampler = fields.choice(options, notes)
-    return {} if sampler == Poisson.name else {"sampler": sampler}
 
 
 def schedules(fields: Fields, device: str) -> dict[str, Any]:
@@ -218,7 +203,8 @@ class Form:
     problem: str = ""  # values that do not go together
     configs: tuple[RunConfig, ...] = ()  # the runs, one for each seed; none if `obstacle` says why
     obstacle: str = ""
-    sampler: str = Poisson.name  # the Lab accounts for the training with it, too
+    # Accounted for beside Poisson; a run draws its batches where training can, else Poisson's.
+    sampler: str = Poisson.name
     # Of the fields; none if they clash.
     texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -239,22 +225,20 @@ class Form:
         if not self.texts or self.method.get("stop_epsilon"):
             return None
         fields = Fields(moved_texts(self.texts, key, text))
-        return form_of(fields, self.device, lab=controls.SAMPLER.key in self.texts)
+        return form_of(fields, self.device)
 
 
-def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
+def form_of(fields: Fields, device: str) -> Form:
     """Read the form for a run on the device.
-
-    The Lab accounts for other samplers, the page Train draws with them.
 
     Errors: ValueError if the values do not go together and the fields have no earlier good texts.
     """
     data = data_in(fields)
     q = fields.together(lambda: controls.rate(fields, data.n), 1.0)
-    sigma = fields.number(controls.SIGMA if lab else NO_NOISE)
+    sigma = fields.number(NO_NOISE)
     steps, epochs = fields.together(lambda: controls.length(fields, q), (1, None))
     optimizer = fields.choice(controls.OPTIMIZER)
-    sampler = controls.sampler_in(fields, data.n) if lab else Poisson.name
+    sampler = controls.sampler_in(fields, data.n)
     delta = fields.number(controls.DELTA)
     method = features_of_input(fields, data.dataset)
     features = method.get("features", PIXELS.name)
@@ -266,8 +250,6 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     if dataset_of(data.dataset).images:
         method |= _numbers(fields, "views", "mean_sigma")
     method |= method_of(fields, model, optimizer, features)
-    if not lab:
-        method |= batches(fields)
     method |= schedules(fields, device)
     usual = defaults(
         data.dataset,
@@ -373,19 +355,35 @@ def _accounted(form: Form, epochs: float | None, seeds: int) -> Form:
     except (ValueError, RuntimeError) as error:
         obstacle = controls.on_schedule(str(error))
         return replace(form, mechanism=mechanism, pinnable=pinnable, obstacle=obstacle)
-    return replace(
+    form = replace(
         form,
         q=config.q,
         steps=planned.steps,
         mechanism=planned.mechanism,
         pinnable=pinnable if mechanism == planned.mechanism else None,
         unaccounted=planned.unaccounted,
-        configs=tuple(with_seeds(config, seeds)),
     )
+    try:
+        config = _drawing(form.sampler, config)
+    except ValueError as error:
+        return replace(form, obstacle=str(error))
+    return replace(form, configs=tuple(with_seeds(config, seeds)))
+
+
+def _drawing(sampler: str, config: RunConfig) -> RunConfig:
+    """The run with batches of the sampler if training draws them, else with Poisson batches.
+
+    Errors: ValueError if the other settings do not go with these batches.
+    """
+    if sampler not in DRAWN:
+        return config
+    config = replace(config, sampler=sampler)
+    steps_of(config)  # refuses a stop at an epsilon
+    return config
 
 
 def _config(form: Form, epochs: float | None) -> RunConfig:
-    """The configuration of the run; ValueError says why there is none."""
+    """The configuration of the run with Poisson batches; ValueError says why there is none."""
     n = form.data.n
     if not form.data.here:
         words = f"No installed data set has {n:,} examples. Choose another."

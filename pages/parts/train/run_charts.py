@@ -53,16 +53,12 @@ INVALID = "Epsilon, invalid: the paper's count of accepted steps"
 
 
 def large_charts(
-    watched: Sequence[RunRecord],
-    detail: RunRecord,
-    accountant: str,
-    across: str,
-    place: str = "accuracy",
+    watched: Sequence[RunRecord], detail: RunRecord, accountant: str, across: str
 ) -> None:
     """Draw the accuracy of all runs, and the epsilon of the one in detail."""
     accuracy, epsilon = st.container(key="beside").columns(2)
-    with accuracy, st.container(key=place):
-        accuracy_chart(watched, accountant, across, "accuracy_chart", fits=place == "in_sight")
+    with accuracy:
+        accuracy_chart(watched, accountant, across, "accuracy_chart")
     mechanism = detail.plan.mechanism
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
@@ -90,8 +86,6 @@ def accuracy_chart(
     across: str,
     key: str,
     height: int | None = None,
-    *,
-    fits: bool = False,
 ) -> None:
     """Draw the test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
     tracks = [_track(each, accountant, across) for each in runs]
@@ -100,7 +94,7 @@ def accuracy_chart(
     follows = accuracy_growths(runs, tracks, accountant, across)
     alt = accuracy_alt(tracks, axis, _going_on(runs))
     words = picture(f"Test accuracy against {across}", runs)
-    live_chart(figure, follows, key=key, alt=alt, height=height, fits=fits, **words)
+    live_chart(figure, follows, key=key, alt=alt, height=height, **words)
 
 
 def decisions_strip(watched: RunRecord) -> None:

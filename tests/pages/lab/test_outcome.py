@@ -26,7 +26,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict]]:
 
 
 def say(store: Store, ids: list[str], **texts: str) -> None:
-    lab.say_outcome(form_of(Fields(texts), "cpu", lab=True), {}, None, watched_runs(store, ids))
+    lab.say_outcome(form_of(Fields(texts), "cpu"), {}, None, watched_runs(store, ids))
 
 
 @pytest.mark.parametrize(
