@@ -35,6 +35,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import marked, percent, plain
 from dpcore.privacy.report.verdict import lowered
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
@@ -155,7 +156,10 @@ def say_outcome(
                 run += f", delta {plain(private.config.delta)}"
         headline([cost, f"{run}."], _numbers(private))
         return
-    sentences = [f"{cost} {ASKED}" if form.configs else cost]
+    sentences = [cost]
+    # Other batches may cost a run more than whole epochs of them cost here.
+    if form.configs and form.configs[0].sampler == Poisson.name:
+        sentences = [f"{cost} {ASKED}"]
     numbers = {}
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
@@ -165,7 +169,7 @@ def say_outcome(
         sentences.append(alone)
     if private:
         numbers |= _numbers(private)
-        sentences += _reached(private, cost, beside_baseline=baseline is not None)
+        sentences += _reached(private, beside_baseline=baseline is not None)
     headline(sentences, numbers)
 
 
@@ -176,15 +180,12 @@ def _of_other_settings(private: RunRecord, form: Form) -> bool:
     return replace(form.configs[0], seed=private.config.seed) != private.config
 
 
-def _reached(private: RunRecord, cost: str, *, beside_baseline: bool) -> list[str]:
-    """The sentences about the accuracy of a private run, the ones with more numbers later.
-
-    The cost of the settings stands in them if the run has no epsilon by the accountants.
-    """
+def _reached(private: RunRecord, *, beside_baseline: bool) -> list[str]:
+    """The sentences about the accuracy of a private run, the ones with more numbers later."""
     run = private.run
-    spent = "{accuracy} % right at epsilon {epsilon}"
-    if private.plan.mechanism is None:
-        spent = f"{cost} {{accuracy}} % right"
+    spent = "{accuracy} % right"
+    if private.plan.mechanism:
+        spent += " at epsilon {epsilon}"
     finished = run.status is Status.FINISHED
     if finished:
         alone = f"{spent}."

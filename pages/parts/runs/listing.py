@@ -61,7 +61,8 @@ CHANGED = "runs_changed"  # set once a run has started or ended
 LEFT = "runs_costs_left"  # whether epsilons are still being computed
 MAX_RUNS_JUDGED = 500  # finished ones, the latest: among them is the best
 READING = (
-    f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them."
+    f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them,"
+    " or click a name to see one run whole."
 )
 LATER = "once it has ended"  # in place of an epsilon that takes long to compute
 NOTHING = "No run matches. Remove a filter to see the others."

@@ -133,7 +133,8 @@ def _say_more(configs: Sequence[RunConfig]) -> None:
     if not configs:
         return
     if configs[0].sampler != Poisson.name:
-        st.caption(plan(configs[0]).unaccounted)
+        planned = plan(configs[0])
+        st.caption(f"The run takes {planned.steps:,} steps. {planned.unaccounted}")
     if len(configs) > 1:
         st.caption(WORDS["several"].format(runs=len(configs)))
     warning = seed_warning([config.seed for config in configs if config.seed is not None])

@@ -140,7 +140,8 @@ def test_a_run_draws_the_batches_of_the_sampler_where_training_can(store: Store,
     config = store.runs()[0].config
     assert config.sampler == drawn
     other = drawn != "poisson"
-    assert (plan(config).unaccounted in captions) == other
+    said = f"The run takes 196 steps. {plan(config).unaccounted}"
+    assert (said in captions) == other
     assert ("epsilon" in page.button(key="train").label) != other
 
 
