@@ -42,7 +42,7 @@ GROUPS = {
         Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
         Page("pages/calibrate.py", "Calibrate", "tune"),
     ),
-    "Compare": (
+    "Experiment": (
         Page("pages/runs.py", "Runs", "table_rows", has_controls=False),
         Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
     ),

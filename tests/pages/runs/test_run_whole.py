@@ -90,10 +90,11 @@ def test_what_has_no_charts_is_told_and_where_it_has_some(store: Store):
 @pytest.mark.parametrize(
     "name", ["nobody", "../../etc/passwd", "a" * 500, "'; drop table runs; --"]
 )
-def test_an_unknown_run_is_a_sentence_over_the_table(store: Store, name: str):
+def test_an_unknown_run_is_a_sentence_and_a_way_back(store: Store, name: str):
     run = finished(store)
     page = whole(name)
     assert "This machine has no `one=" in page.warning[0].value
+    page = press(page, "All runs")
     assert [each["id"] for each in table(page)["rows"]] == [run]
     assert "one" not in page.query_params
 
