@@ -31,7 +31,7 @@ from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import WORDS, Chosen, ids_of, still_to_come
+from pages.parts.runs.listing import WORDS, Chosen, final_accuracy, ids_of, still_to_come
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import chart_size, link
 from pages.parts.train.live import watch
@@ -235,11 +235,11 @@ def outcomes_of(found: Sequence[Run], accountant: str) -> list[Outcome]:
         name = run.name or _words(run)
         spending = spending_of(run, accountant)
         if not spending:
-            points.append(Outcome(name, run.last.accuracy, None))
+            points.append(Outcome(name, final_accuracy(run), None))
             continue
         cost = known_cost(spending)
         if cost:
-            points.append(Outcome(name, run.last.accuracy, cost.value, cost.lower, cost.kind))
+            points.append(Outcome(name, final_accuracy(run), cost.value, cost.lower, cost.kind))
     return points
 
 
@@ -279,7 +279,7 @@ def _seeds(found: Sequence[Run]) -> None:
     shared = [group for group in groups.values() if len(group) > 1]
     if not shared:
         return
-    several = [(group[0], summary([run.last.accuracy for run in group])) for group in shared]
+    several = [(group[0], summary(list(map(final_accuracy, group)))) for group in shared]
     several.sort(key=lambda each: -each[1].mean)
     st.subheader("Averages over seeds", anchor=False)
     rows = []

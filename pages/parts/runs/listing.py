@@ -318,9 +318,15 @@ def _best(finished: Sequence[Run], bound: float) -> tuple[dict[str, tuple[Run, R
         if cost is None or not math.isfinite(cost.value) or cost.value > bound:
             continue
         data = run.settings.get("dataset", "")
-        if data not in best or run.last.accuracy > best[data][0].last.accuracy:
+        if data not in best or final_accuracy(run) > final_accuracy(best[data][0]):
             best[data] = run, cost
     return best, left
+
+
+def final_accuracy(run: Run) -> float:
+    """The test accuracy of a finished run."""
+    assert isinstance(run.last, Finished), "a finished run has said so last"
+    return run.last.accuracy
 
 
 def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
@@ -331,7 +337,7 @@ def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
         return f"No private run has epsilon {bound:g} or less"
     parts = []
     for data, (run, cost) in best.items():
-        accuracy = percent(run.last.accuracy)
+        accuracy = percent(final_accuracy(run))
         parts.append(f"{accuracy} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}")
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
 

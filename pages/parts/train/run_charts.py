@@ -1,7 +1,8 @@
 """The charts and numbers of the watched runs, their growth with events, their tables and files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -262,8 +263,16 @@ def accuracy_growths(
     return found
 
 
-def spent_table(watched: RunRecord, accountant: str) -> Table | None:
-    """Epsilon by an accountant after some of the run's steps; None without an answer."""
+def spent_table(
+    watched: RunRecord,
+    accountant: str,
+    written: Callable[[float], str] | None = None,
+    counted: str = "step",
+) -> Table | None:
+    """Epsilon by an accountant after some of the run's steps; None without an answer.
+
+    `written` makes texts of the epsilons, and `counted` is the field of an event with the steps.
+    """
     mechanism = watched.plan.mechanism
     if mechanism is None:
         return None
@@ -272,7 +281,11 @@ def spent_table(watched: RunRecord, accountant: str) -> Table | None:
     known = (steps > 0) & np.isfinite(spent)
     if not known.any():
         return None
-    return Table(tuple(steps[known].tolist()), tuple(spent[known].tolist()))
+    at = tuple(steps[known].tolist())
+    epsilons = spent[known].tolist()
+    if written is None:
+        return Table(at, tuple(epsilons), counted)
+    return Table(at, tuple(map(written, epsilons)), counted)
 
 
 def _charted_steps(watched: RunRecord) -> IntArray:
@@ -413,10 +426,7 @@ def accepted_figures(watched: RunRecord, accountant: str) -> None:
     count = LiveNumber(
         "Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0
     )
-    table = spent_table(watched, accountant)
-    texts = None
-    if table:
-        texts = Table(table.steps, tuple(map(short, table.values)), "accepted")
+    texts = spent_table(watched, accountant, short, "accepted")
     claim = LiveNumber(INVALID, _claim(watched, accountant, accepted), *watched.since, texts=texts)
     live_figures([count, claim], "accepted_figures")
     if watched.plan.mechanism:
@@ -444,11 +454,7 @@ def _spent(watched: RunRecord, accountant: str) -> str:
 
 def spent_by_step(watched: RunRecord, accountant: str) -> Table | None:
     """The written epsilon after some of the run's steps; None without one."""
-    table = spent_table(watched, accountant)
-    if table is None:
-        return None
-    texts = [marked_epsilon(watched, accountant, each) for each in table.values]
-    return Table(table.steps, tuple(texts))
+    return spent_table(watched, accountant, partial(marked_epsilon, watched, accountant))
 
 
 def marked_epsilon(watched: RunRecord, accountant: str, epsilon: float) -> str:
