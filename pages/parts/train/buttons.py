@@ -133,13 +133,24 @@ def _say_more(configs: Sequence[RunConfig]) -> None:
     if not configs:
         return
     if configs[0].sampler != Poisson.name:
-        planned = plan(configs[0])
-        st.caption(f"The run takes {planned.steps:,} steps. {planned.unaccounted}")
+        st.caption(_proven(configs[0]))
     if len(configs) > 1:
         st.caption(WORDS["several"].format(runs=len(configs)))
     warning = seed_warning([config.seed for config in configs if config.seed is not None])
     if warning:
         st.warning(warning)
+
+
+def _proven(config: RunConfig) -> str:
+    """The range that is proven for a run with other batches than Poisson's, in sentences.
+
+    It may take seconds, so the button comes after the charts.
+    """
+    try:
+        planned = plan(config)
+    except (ValueError, RuntimeError) as error:
+        return str(error)
+    return f"The run takes {planned.steps:,} steps. {planned.unaccounted}"
 
 
 @uninterrupted
