@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -11,7 +12,17 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from tests.pages import perturbation_page
 from tests.pages.runs_page import addressed, finished, opened, send, shown, table
-from tests.pages.train_page import CONFIG, charts, handed, metrics, press, progress, recorded, whole
+from tests.pages.train_page import (
+    CONFIG,
+    LAB,
+    charts,
+    handed,
+    metrics,
+    press,
+    progress,
+    recorded,
+    whole,
+)
 
 
 def test_a_click_on_a_run_shows_all_of_it_and_the_table_comes_back(store: Store):
@@ -27,6 +38,15 @@ def test_a_click_on_a_run_shows_all_of_it_and_the_table_comes_back(store: Store)
     page = press(page, "All runs")
     assert "one" not in page.query_params
     assert table(page)["ticked"] == [other]
+
+
+def test_a_link_on_another_page_opens_the_run_that_it_names_also_after_another_one(store: Store):
+    app = AppTest.from_file(LAB.parents[1] / "app.py", default_timeout=60).run()
+    for run in (finished(store), finished(store)):
+        app.switch_page("pages/lab.py").run()
+        app.query_params["one"] = run
+        app.switch_page("pages/runs.py").run()
+        assert [each["run"] for each in progress(app)] == [run]
 
 
 def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
