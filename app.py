@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts.classroom import classroom
 from pages.parts.controls.url_state import replaced_values
 from pages.parts.first_paint import FIRST_PAINT
+from pages.parts.former_page import FORMER_PAGE
 from pages.parts.layout import throttle
 from pages.parts.serving.routes import routes
 from pages.parts.shell.menu import menu
@@ -20,4 +21,4 @@ if __name__ == "__main__":
     with throttle(), replaced_values():
         page.run()
 else:
-    app = st.App("app.py", routes=[FIRST_PAINT, *routes()], middleware=middleware())
+    app = st.App("app.py", routes=[FIRST_PAINT, FORMER_PAGE, *routes()], middleware=middleware())

@@ -34,9 +34,8 @@ PLACES = {  # address, slider, chart
     "lab": ("", "sigma", "epsilon_chart"),
     "trade-off": ("tradeoff", "sigma", "attack_chart"),
     "calibrate": ("calibrate", "target_epsilon", "map"),
-    "train": ("train", "sigma", "expected_chart"),
 }
-MOST = {"lab": 1.6, "trade-off": 1.6, "train": 1.6, "calibrate": 2.2}  # times the bare page
+MOST = {"lab": 1.6, "trade-off": 1.6, "calibrate": 2.2}  # times the bare page
 # The time is taken inside the page: from the key event to the first frame in which the drawn lines
 # differ.
 WATCH = """([slider, drawn]) => {

@@ -39,7 +39,7 @@ from pages.parts.results.pinned_setting import (
 from pages.parts.results.tables import epsilon_sentence
 from pages.parts.step import noise_beside
 from pages.parts.train import run_picker
-from pages.parts.train.buttons import start_button
+from pages.parts.train.buttons import baseline_button, start_button
 from pages.parts.train.settings_form import form_on_screen, last_good, settings_form
 
 left, right = page_columns("What does privacy cost, and what does it buy?")
@@ -59,10 +59,10 @@ with right:
 store, past, device = job_store(sentences)
 offer_runs(beside_lesson, store)
 with left:
-    form, place, beside_sigma = settings_form(device, lab=True)
+    form, places = settings_form(device)
     keep = st.container(horizontal=True, gap="small", key="keep")
     with keep:
-        on_screen = partial(form_on_screen, device, lab=True)
+        on_screen = partial(form_on_screen, device)
         pinned = pinned_setting()
         if form.pinnable:
             pinned = pin_controls(form.pinnable, lambda: on_screen().pinnable)
@@ -115,9 +115,11 @@ with picture:
         figure = profile_figure(profiles, others, log=log, ghost=ghost)
         origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
         chart(figure, "profile_chart", profile_alt(profiles, others), "Privacy profile", origin)
-with left, place:
+with left, places.start:
     start_button(form, store, past, on_screen)
-with left, beside_sigma:
+with left, places.end:
+    baseline_button(form, store, on_screen)
+with left, places.beside_sigma:
     noise_beside(form)
 if mechanism:
     with small:

@@ -1,4 +1,4 @@
-"""The page Runs: all runs in a table, the best one marked, and the ticked ones compared."""
+"""The page Runs: all runs in a table, the ticked ones compared; or one run, whole."""
 
 import math
 
@@ -16,6 +16,8 @@ from pages.parts.runs.examples import show_examples
 from pages.parts.runs.exporting import export_box, import_box
 from pages.parts.runs.listing import bound_on_epsilon, chosen_runs, ids_of, listing, wanted_runs
 from pages.parts.runs.sweeps import sweep_form
+from pages.parts.runs.whole import show_whole
+from pages.parts.train.run_picker import WHOLE
 
 left, right = page_columns("Which of my runs is best, and what did each cost?", open_link)
 move_on()
@@ -24,6 +26,9 @@ store = opened_store(right)
 if store is None:
     st.stop()
 try:
+    if WHOLE.value:
+        show_whole(store, WHOLE.value, left, right)
+        st.stop()
     empty = not counted(store, "status")
     with left:
         wanted = Wanted()

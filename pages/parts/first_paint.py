@@ -61,7 +61,7 @@ def first_curves(texts: Mapping[str, str]) -> str:
     """
     if "lesson" in texts or texts.get("against") == "delta":  # another picture
         return ""
-    form = form_of(Fields(texts), "cpu", lab=True)
+    form = form_of(Fields(texts), "cpu")
     mechanism = form.mechanism
     if form.sampler != Poisson.name or mechanism is None:
         return ""

@@ -35,9 +35,10 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import marked, percent, plain
 from dpcore.privacy.report.verdict import lowered
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import with_origin
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import SHOWN_EXAMPLES
@@ -65,6 +66,7 @@ from pages.parts.train.live import draw_apart, run_status
 from pages.parts.train.run_charts import gradient_norms, marked_epsilon, spent_by_step, spent_table
 from pages.parts.train.run_history import epsilons_of, watched_runs
 from pages.parts.train.run_labels import labels_of
+from pages.parts.train.run_picker import WHOLE
 
 ASKED = "Press Train to see how accurate a model this private can be."
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
@@ -125,6 +127,9 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
         if each.run.active or each.run.status in (Status.FAILED, Status.LOST):
             with statuses:
                 run_status(shown.store, each, several=len(watched) > 1)
+    with st.container(horizontal=True, key="whole"):
+        for each in watched:
+            link("pages/runs.py", f"One run, whole: {each.label}", {WHOLE.name: each.run.id})
 
 
 def say_outcome(
@@ -143,12 +148,17 @@ def say_outcome(
     baseline = last_of(compared, private=False)
     cost = _cost(form, curves, otherwise)
     if private and _of_other_settings(private, form):
-        run = f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}"
-        if private.config.delta != form.delta:
-            run += f", delta {plain(private.config.delta)}"
+        run = f"{cost} The run in the chart: {{accuracy}} % right"
+        if private.plan.mechanism:
+            run += " at epsilon {epsilon}"
+            if private.config.delta != form.delta:
+                run += f", delta {plain(private.config.delta)}"
         headline([cost, f"{run}."], _numbers(private))
         return
-    sentences = [f"{cost} {ASKED}" if form.configs else cost]
+    sentences = [cost]
+    # Other batches may cost a run more than whole epochs of them cost here.
+    if form.configs and form.configs[0].sampler == Poisson.name:
+        sentences = [f"{cost} {ASKED}"]
     numbers = {}
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
@@ -158,7 +168,7 @@ def say_outcome(
         sentences.append(alone)
     if private:
         numbers |= _numbers(private)
-        sentences += _reached(private.run, beside_baseline=baseline is not None)
+        sentences += _reached(private, beside_baseline=baseline is not None)
     headline(sentences, numbers)
 
 
@@ -169,9 +179,12 @@ def _of_other_settings(private: RunRecord, form: Form) -> bool:
     return replace(form.configs[0], seed=private.config.seed) != private.config
 
 
-def _reached(run: Run, *, beside_baseline: bool) -> list[str]:
+def _reached(private: RunRecord, *, beside_baseline: bool) -> list[str]:
     """The sentences about the accuracy of a private run, the ones with more numbers later."""
-    spent = "{accuracy} % right at epsilon {epsilon}"
+    run = private.run
+    spent = "{accuracy} % right"
+    if private.plan.mechanism:
+        spent += " at epsilon {epsilon}"
     finished = run.status is Status.FINISHED
     if finished:
         alone = f"{spent}."

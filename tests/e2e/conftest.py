@@ -79,6 +79,8 @@ def shown_here(app: Server, runs: list[str]) -> Callable[[str], str]:
 
     def completed(address: str) -> str:
         asked = {"run": [audit] if address.startswith("audit") else runs, "comparison": comparison}
+        if address.startswith("train"):  # leads on to the run, whole
+            asked = {"run": runs[0]}
         if address == "check":
             asked |= CLAIM
         return f"{app.url}/{address}{'&' if '?' in address else '?'}{urlencode(asked, doseq=True)}"

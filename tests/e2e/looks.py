@@ -84,6 +84,19 @@ def complete(page: Page) -> Page:
     return page
 
 
+def alone(page: Page) -> None:
+    """Switch off the run without privacy that the Lab starts beside another one."""
+    page.get_by_text("non-private run beside it").click()
+    expect(page.locator(".st-key-baseline input")).not_to_be_checked()
+    complete(page)
+
+
+def shown_whole(page: Page) -> None:
+    """Follow the link below the Lab's chart to all of a run."""
+    page.get_by_role("link", name="One run, whole").first.click()
+    page.wait_for_url(re.compile(r"/runs\?.*one="))
+
+
 def opened(page: Page, url: str) -> Page:
     """The page, complete at this address."""
     page.goto(url)

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.looks import complete, opened
+from tests.e2e.looks import alone, complete, opened, shown_whole
 from tests.e2e.server import Server, serving
 from tests.e2e.test_journeys import field
 
@@ -41,21 +41,21 @@ def test_a_page_runs_alone(in_context, tmp_path: Path):
 
 
 def test_training_survives_a_reload_and_can_be_cancelled(page: Page, app: Server):
-    opened(page, f"{app.url}/train?features=pixels&model=mlp&epochs=200")
-    page.get_by_role("button", name="Train with these settings").click()
+    alone(opened(page, f"{app.url}/?features=pixels&model=mlp&epochs=200"))
+    page.locator(".st-key-train button").click()
+    shown_whole(page)
     progress, accuracy = (
         page.get_by_test_id("stProgress").first,
         page.get_by_test_id("stMetricValue").first,
     )
     expect(progress).to_contain_text("steps/s")
     expect(accuracy).to_have_text(re.compile(r"[\d.]+ %"))
-    page.wait_for_url("**run=*")
-    (run,) = in_address(page, "run")
+    (run,) = in_address(page, "one")
     page.reload()  # in the middle
     expect(progress).to_contain_text("steps/s")
     expect(accuracy).to_have_text(re.compile(r"[\d.]+ %"))
     complete(page)
-    assert in_address(page, "run") == [run]
+    assert in_address(page, "one") == [run]
     page.get_by_role("button", name="Cancel", exact=True).click()
     # Another session began it.
     page.get_by_role("dialog").get_by_role("button", name="Cancel this run").click()

@@ -13,7 +13,7 @@ from dpcore.runs.store import Store
 from dpcore.runs.teacher_key import teacher_key
 from pages.parts.classroom import PROJECTED, TITLE
 from pages.parts.runs.actions import NOT_YOURS
-from tests.e2e.looks import barriers, complete, in_theme, opened
+from tests.e2e.looks import alone, barriers, complete, in_theme, opened, shown_whole
 from tests.e2e.server import Server, serving
 from tests.pages.train_page import CONFIG, recorded
 
@@ -38,9 +38,9 @@ def browsers(in_context) -> tuple[Page, Page]:
 
 def started(page: Page, room: Server) -> None:
     """A long run, started in this browser."""
-    opened(page, f"{room.url}/train?features=pixels&model=mlp&epochs=200")
-    page.get_by_role("button", name="Train with these settings").click()
-    page.wait_for_url("**run=*")
+    alone(opened(page, f"{room.url}/?features=pixels&model=mlp&epochs=200"))
+    page.locator(".st-key-train button").click()
+    shown_whole(page)
 
 
 def cancel_of(page: Page) -> Locator:
@@ -144,7 +144,7 @@ def test_a_browser_that_reads_no_cookies_can_look_and_is_told_so(
     tools = ann.context.new_cdp_session(ann)
     # So it cannot repeat the page's token.
     tools.send("Emulation.setDocumentCookieDisabled", {"disabled": True})
-    opened(ann, f"{room.url}/train").get_by_role("button", name="Train with these settings").click()
+    opened(ann, room.url).locator(".st-key-train button").click()
     expect(
         ann.get_by_role("alert").filter(has_text="The server does not know this browser")
     ).to_be_visible()

@@ -59,7 +59,7 @@ def test_back_and_forward_restore_what_was_chosen_on_each_page_of_which_each_is_
     tab.locator(".st-key-sigma_slider input[type=range]").press("ArrowRight")
     tab.wait_for_url(re.compile(r"sigma=3\.2"))
     assert entries(tab) == before  # for a change of settings there is none
-    go(tab, "Train", "train")
+    go(tab, "Lab", "")
     typed(tab, "5")
     assert entries(tab) == before + 1
     complete(tab)
@@ -71,7 +71,7 @@ def test_back_and_forward_restore_what_was_chosen_on_each_page_of_which_each_is_
     assert in_address(tab, "sigma") == ["3.2"]
     assert in_address(tab, "accountants") == ["rdp"]
     tab.go_forward()
-    at(tab, "train")
+    at(tab, "")
     expect(sigma(tab)).to_have_value("5")
     assert in_address(tab, "sigma") == ["5"]
 
@@ -98,8 +98,8 @@ def test_address_and_field_agree_however_much_of_the_other_page_has_come_before_
     wire = Wire(page)
     opened(page, f"{app.url}/calibrate?by=rdp&sigma=3")
     wire.holding = True
-    go_to(page, "Train")
-    while "/train" not in page.url:
+    go_to(page, "Lab")
+    while "/calibrate" in page.url:
         wire.let_one_through()
     for _ in range(answers):
         wire.let_one_through()

@@ -16,7 +16,17 @@ from dpcore.papers.comparison import Outcome
 from dpcore.runs import editing
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.looks import complete, drag, inside, looked_at, moves_of, opened, saved
+from tests.e2e.looks import (
+    alone,
+    complete,
+    drag,
+    inside,
+    looked_at,
+    moves_of,
+    opened,
+    saved,
+    shown_whole,
+)
 from tests.e2e.server import STILL, Server
 from tests.pages.train_page import CONFIG, recorded
 
@@ -117,20 +127,20 @@ def test_a_chart_whose_script_comes_late_stays_though_the_page_was_drawn_again_m
     expect(tab.locator(LABELS).first).to_be_visible()
 
 
-def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(
+def test_a_double_click_starts_one_run_which_is_shown_whole_and_grows_to_its_end(
     tab: Page, app: Server
 ):
     with Store(app.home) as store:
         before = {run.id for run in store.runs()}
-        opened(tab, f"{app.url}/train?{NETWORK}&epochs=3")
-        pressed(tab, "Train with these settings", times=2)
-        tab.wait_for_url(re.compile("run="))
+        alone(opened(tab, f"{app.url}/?{NETWORK}&epochs=3"))
+        tab.locator(".st-key-train button").click(click_count=2)
+        shown_whole(tab)
         progress = tab.get_by_test_id("stProgress")
         expect(progress).to_contain_text("finished at step")
         drawn = tab.wait_for_function(DRAWN).json_value()
         assert drawn == sorted(drawn)
         (run,) = {run.id for run in store.runs()} - before
-        assert in_address(tab, "run") == [run]
+        assert in_address(tab, "one") == [run]
         assert store.run(run).status is Status.FINISHED
     accuracy = tab.get_by_test_id("stMetricValue").first
     expect(accuracy).to_have_text(re.compile(r"[\d.]+ %"))
@@ -183,8 +193,8 @@ def test_on_calibrate_a_target_is_moved_its_answer_opened_elsewhere_and_come_bac
     chosen, after = target.input_value(), answer.text_content() or ""
     sigma, larger = (float(each.split()[2].rstrip(",")) for each in (after, before))
     assert sigma < larger  # a larger target takes less noise
-    pressed(tab, "in Train")
-    expect(tab.locator("h1")).to_have_text("Train one model: every setting, every measurement")
+    pressed(tab, "Open in Lab")
+    expect(tab.locator("h1")).to_have_text("What does privacy cost, and what does it buy?")
     expect(field(tab)).to_have_value(f"{sigma:g}")
     complete(tab)
     assert "leaving" not in tab.url

@@ -142,7 +142,7 @@ def test_a_run_of_another_tab_is_cancelled_after_a_question_which_keeps_the_focu
 ):
     with Store(app.home) as store:
         run = store.submit(RunConfig(epochs=300.0, model="mlp"))  # not by this tab
-        opened(page, f"{app.url}/train?run={run}")
+        opened(page, f"{app.url}/runs?one={run}")
         cancel, dialog = page.locator(f".st-key-cancel_{run} button"), page.get_by_role("dialog")
         tabbed_to(page, cancel)
         page.keyboard.press("Enter")

@@ -121,7 +121,7 @@ def test_the_noise_on_a_gradient_follows_sigma(page: Page, app: Server):
 def test_start_stays_in_sight_however_far_the_settings_scroll(page: Page, app: Server):
     page.set_viewport_size({"width": 1366, "height": 768})
     page.emulate_media(reduced_motion="reduce")
-    start = opened(page, f"{app.url}/train").get_by_role("button", name="Train with these settings")
+    start = opened(page, app.url).locator(".st-key-train button")
     page.locator(".st-key-form summary").first.click()
     runs = page.get_by_role("textbox", name="Runs, exact")
     expect(runs).to_be_visible()

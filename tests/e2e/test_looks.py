@@ -53,7 +53,7 @@ STATES += [
     ("?lesson=sampling&step=3", ("dark", "on a phone")),
     ("?sampler=shuffle", ("dark", "light")),
 ]
-STATES += [("train?present=1", ("dark", "on a phone"))]
+STATES += [("train", tuple(LOOKS)), ("train?present=1", ("dark", "on a phone"))]  # a run, whole
 LEAST = 14  # pixels of the text of a chart
 CONTRAST = 7.0
 SCROLLS = """() => [...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]

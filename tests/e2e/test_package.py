@@ -153,13 +153,14 @@ def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(
     command = [str(installed / "dpcore"), "app", "--port", str(port)]
     with answering(command, port, tmp_path, tmp_path) as server:
         page = in_context(color_scheme="light")
-        page.goto(server.url + "/train?epochs=0.2")
-        start = page.get_by_role("button", name="Train with these settings")
+        page.goto(server.url + "/?epochs=0.2")
+        start = page.locator(".st-key-train button")
         expect(start).to_be_visible()
         assert (
             page.evaluate("() => getComputedStyle(document.querySelector('h1')).fontSize") == TITLE
         )
         start.click()
+        page.get_by_role("link", name="One run, whole").first.click()
         progress = page.get_by_test_id("stProgress").first
         expect(progress).to_contain_text("finished")
 

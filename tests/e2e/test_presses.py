@@ -153,7 +153,7 @@ def test_an_old_value_counts_again_once_the_browser_has_heard_of_the_new_one(
     expect(field(page)).to_have_value("1.23")
 
 
-@pytest.mark.parametrize("name", ["Compare", "Audit", "Train with these settings", "Train"])
+@pytest.mark.parametrize("name", ["Compare", "Audit", "Train"])
 def test_a_button_that_is_pressed_before_the_page_has_answered_takes_what_was_typed(
     page: Page, app: Server, name: str
 ):
@@ -163,11 +163,6 @@ def test_a_button_that_is_pressed_before_the_page_has_answered_takes_what_was_ty
             "audit?audit_batch=500&audit_epochs=0.5&canaries=100&torch_beside=no",
             "Canaries",
             "120",
-        ),
-        "Train with these settings": (
-            "train?features=pixels&model=mlp&epochs=0.1",
-            "Noise multiplier sigma",
-            "3",
         ),
         "Train": ("?features=pixels&model=mlp&epochs=0.1", "Noise multiplier sigma", "3"),
     }[name]

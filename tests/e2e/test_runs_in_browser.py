@@ -9,7 +9,7 @@ import pytest
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from tests.e2e.looks import complete, opened
+from tests.e2e.looks import alone, complete, opened
 from tests.e2e.server import Server
 
 pytest.importorskip("playwright")
@@ -18,10 +18,9 @@ from playwright.sync_api import Locator, Page, expect
 pytestmark = pytest.mark.long
 
 LONG = RunConfig(model="mlp", batch=256, epochs=400.0)
-PRIVATE, BASELINE = "Train with these settings", "Train without privacy"
-CLICKS = """([name, clicks]) => {
-    for (let i = 0; i < clicks; i++) [...document.querySelectorAll("button")]
-        .find(e => e.innerText == name)?.click();
+PRIVATE, BASELINE = ".st-key-train button", ".st-key-train_baseline button"
+CLICKS = """([path, clicks]) => {
+    for (let i = 0; i < clicks; i++) document.querySelector(path)?.click();
 }"""  # at once, however busy the page is: Playwright's own click waits for it
 
 
@@ -82,11 +81,13 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(
     page: Page, app: Server, store: Store
 ):
     before = {run.id for run in store.runs()}
-    opened(page, f"{app.url}/train?epochs=300&features=pixels&model=mlp")
+    opened(page, f"{app.url}/?epochs=300&features=pixels&model=mlp")
+    alone(page)
+    page.locator(".st-key-form summary").first.click()
     page.evaluate(CLICKS, [PRIVATE, 5])
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     # The next request, behind all that was clicked.
-    page.get_by_role("button", name=BASELINE).click()
+    page.locator(BASELINE).click()
     expect(page.get_by_test_id("stProgress")).to_have_count(2)
     expect(page.locator("[data-testid=stMultiSelect] [data-tag]")).to_have_count(2)
     complete(page)
@@ -99,7 +100,9 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     complete(page)
     page.get_by_role("button", name="Chart options").click()
-    page.get_by_role("radio", name="epsilon").click()  # drawn again, what was taken off stays off
+    page.get_by_role(
+        "radio", name="epsilon", exact=True
+    ).click()  # drawn again, what was taken off stays off
     page.wait_for_url(re.compile("x=epsilon"))
     complete(page)
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
@@ -107,11 +110,31 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(
 
     for run in new:
         store.cancel(run)
-    expect(page.get_by_test_id("stProgress")).to_contain_text("cancelled")
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
     assert all(store.run(run).status is Status.CANCELLED for run in in_address(page))
     complete(page)
     # One click is enough where nothing of it is under way.
-    page.get_by_role("button", name=PRIVATE).click()
+    page.locator(PRIVATE).click()
     expect(page.locator("[data-testid=stMultiSelect] [data-tag]")).to_have_count(2)
     (again,) = {run.id for run in store.runs()} - before - new
     expect(page.locator(f".st-key-progress_{again}")).to_be_visible()
+
+
+def test_a_click_on_a_name_opens_the_run_whole_and_its_link_shows_the_same(
+    page: Page, app: Server, store: Store
+):
+    run = store.submit(LONG, "opened")
+    opened(page, f"{app.url}/runs?find=opened")
+    row(page, "opened").get_by_role("button", name="opened", exact=True).click()
+    page.wait_for_url(re.compile(f"one={run}"))
+    progress = page.get_by_test_id("stProgress")
+    expect(progress).to_contain_text("steps/s")
+    expect(page.locator("table.runs")).to_have_count(0)
+    other = opened(page.context.new_page(), page.url)
+    expect(other.get_by_test_id("stProgress")).to_contain_text("steps/s")
+    store.cancel(run)
+    expect(progress).to_contain_text("cancelled at step")
+    page.get_by_role("button", name="All runs").click()
+    expect(row(page, "opened")).to_contain_text("cancelled")
+    complete(page)
+    assert "one=" not in page.url

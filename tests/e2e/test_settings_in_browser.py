@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.e2e.looks import box, complete, go_to, opened
+from tests.e2e.looks import alone, box, complete, go_to, opened, shown_whole
 from tests.e2e.server import Server
 from tests.e2e.test_journeys import field
 
@@ -52,21 +52,22 @@ def test_the_small_chart_of_the_lab_moves_along_and_leads_to_trade_off_and_setti
     expect(page.locator("h1")).to_have_text("What can an attacker do?")
     page.wait_for_url(re.compile(r"tradeoff\?.*sigma=2\.2"))
     expect(field(complete(page))).to_have_value("2.2")
-    go_to(page, "Train")
-    page.wait_for_url(re.compile(r"train\?.*sigma=2\.2"))
-    complete(page)
-    page.get_by_role("button", name="Train with these settings").click()
+    go_to(page, "Lab")
+    page.wait_for_url(re.compile(r"/\?.*sigma=2\.2"))
+    alone(complete(page))
+    page.locator(".st-key-train button").click()
     page.wait_for_url(re.compile("run="))
     page.get_by_role("button", name="Cancel").click()
+    shown_whole(page)
     progress = page.get_by_test_id("stProgress").first
     expect(progress).to_contain_text("cancelled")
     complete(page)
     go_to(page, "Lab")
     expect(page.locator(LABEL).first).to_be_visible()
     expect(field(complete(page))).to_have_value("2.2")
-    go_to(page, "Train")
+    go_to(page, "Runs")
     expect(progress).to_contain_text("cancelled")
-    page.wait_for_url(re.compile("run="))
+    page.wait_for_url(re.compile("one="))
 
 
 def test_the_statement_is_copied_as_text_and_as_markdown(page: Page, app: Server):
@@ -103,7 +104,7 @@ def test_a_click_on_the_map_loads_the_point_here_and_everywhere(page: Page, app:
     page.wait_for_url(re.compile(rf"epochs=.*sigma={re.escape(told[1])}"))
     epochs = field(complete(page), "Epochs").input_value()
     assert float(epochs) == pytest.approx(float(told[2]), rel=0.02)
-    go_to(page, "Train")
-    expect(page.locator("h1")).to_have_text("Train one model: every setting, every measurement")
+    go_to(page, "Lab")
+    expect(page.locator("h1")).to_have_text("What does privacy cost, and what does it buy?")
     expect(field(page)).to_have_value(told[1])
     expect(field(page, "Epochs")).to_have_value(epochs)

@@ -76,7 +76,7 @@ def goes_on(store: Store, run: str, step: int) -> None:
 
 
 def opened(page: Page, app: Server, run: str, count: int = 4) -> Page:
-    opened_at(page, f"{app.url}/train?run={run}")
+    opened_at(page, f"{app.url}/runs?one={run}")
     wait_for_points(page, count)
     return page
 
@@ -147,7 +147,7 @@ def test_proposals_and_norms_follow_too_and_python_rests(page: Page, app: Server
     run, said = recorded(store, config, 0), heard_of(page)
     strip, fan = ".st-key-decisions_chart", ".st-key-norms_chart"
     with signs_of_life(store, run):
-        opened_at(page, f"{app.url}/train?run={run}")
+        opened_at(page, f"{app.url}/runs?one={run}")
         expect(page.locator(f"{strip} .main-svg").first).to_be_visible()
         expect(page.locator(f"{fan} .main-svg").first).to_be_visible()
         before = len(said)
@@ -240,14 +240,14 @@ def test_the_numbers_can_be_read_and_the_chart_kept_with_its_title(
     expect(page.get_by_role("figure", name="Line chart of test accuracy")).to_be_visible()
     picture = saved(page, "SVG", f"{ACCURACY} .live-foot").read_text()
     assert "MNIST cnn, SGD, sigma 1.23" in picture
-    assert f"run={run}" in picture
+    assert f"one={run}" in picture
 
 
 def test_a_browser_that_cannot_have_the_modules_is_shown_drawn_charts(
     page: Page, app: Server, store: Store, run: str
 ):
     page.route("**/files/**", lambda route: route.abort())
-    page.goto(f"{app.url}/train?run={run}")
+    page.goto(f"{app.url}/runs?one={run}")
     expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible()
     expect(page.get_by_text(re.compile(r"step 40 of 79.* This is drawn once"))).to_be_visible()
 
@@ -257,7 +257,7 @@ def test_no_chart_stays_blank_after_resume_in_a_slow_browser(page: Page, app: Se
     opened(page, app, run)
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     page.get_by_role("button", name="Resume", exact=True).click()
-    page.wait_for_url(lambda url: "run=" in url and run not in url)
+    page.wait_for_url(lambda url: "one=" in url and run not in url)
     (rest,) = (each.id for each in store.runs() if each.id in page.url)
     expect(page.locator(f".st-key-progress_{rest}")).to_be_visible()
     page.wait_for_function(DRAWN)
@@ -273,6 +273,7 @@ def test_a_run_that_is_taken_out_of_the_store_while_it_is_watched_is_named_and_t
     with closing(sqlite3.connect(store.path)) as db, db:
         db.execute("DELETE FROM events WHERE run = ?", (run,))
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
-    expect(page.get_by_text(f"Deleted: run {run}.")).to_be_visible()
+    expect(page.get_by_text(f"This machine has no one={run}.")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
-    expect(page.get_by_role("button", name="Train with these settings")).to_be_enabled()
+    page.get_by_role("button", name="All runs").click()
+    expect(page.locator("table.runs")).to_be_visible()

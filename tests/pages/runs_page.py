@@ -68,9 +68,9 @@ def send(page: AppTest, event: str, value: object) -> AppTest:
     return after
 
 
-def addressed(page: AppTest) -> list[str]:
+def addressed(page: AppTest, name: str = "run") -> list[str]:
     """The runs that the address names."""
-    named = page.query_params.get("run", [])
+    named = page.query_params.get(name, [])
     return [named] if isinstance(named, str) else list(named)
 
 

@@ -26,7 +26,7 @@ class Address(dict):
 
 
 def form(**texts: str):
-    return form_of(Fields(texts), "cpu", lab=False)
+    return form_of(Fields(texts), "cpu")
 
 
 def test_a_moved_field_makes_the_form_of_the_texts_with_that_one_changed():
@@ -56,7 +56,7 @@ def test_a_moved_field_makes_the_form_of_the_texts_with_that_one_changed():
 
 def test_a_text_that_cannot_be_read_is_a_fault_beside_the_last_good_one():
     fields = Fields({"sigma": "nonsense", "epochs": "7"}, {"sigma": "2"})
-    found = form_of(fields, "cpu", lab=False)
+    found = form_of(fields, "cpu")
     assert (found.sigma, found.problem) == (2.0, "")
     assert (
         fields.rows["sigma"].fault
@@ -72,12 +72,12 @@ def test_values_that_clash_are_a_problem_that_names_its_field_and_leave_no_texts
         ({"epochs": "1e12"}, "epochs"),
     ):
         fields = Fields(texts, {})
-        found = form_of(fields, "cpu", lab=True)
+        found = form_of(fields, "cpu")
         assert " must " in found.problem, field
         assert fields.named_in(found.problem) == field
         assert (found.configs, found.texts) == ((), {})
         with pytest.raises(ValueError, match="Expected "):
-            form_of(Fields(texts), "cpu", lab=True)
+            form_of(Fields(texts), "cpu")
 
 
 def test_a_setting_is_asked_for_where_it_changes_something():
@@ -123,7 +123,7 @@ def test_after_going_back_a_field_that_the_address_leaves_out_has_its_default(
     monkeypatch.setattr(url_state, "restoring", lambda: True)
     assert url_state.page_texts() == {"epochs": "3"}
     fields = Fields(url_state.page_texts(), url_state.good_texts())
-    assert (form_of(fields, "cpu", lab=True).sigma, fields.rows["sigma"].fault) == (
+    assert (form_of(fields, "cpu").sigma, fields.rows["sigma"].fault) == (
         form().sigma,
         "",
     )
@@ -140,6 +140,5 @@ def test_every_preset_is_a_setting_and_a_form():
         setting = setting_of(Fields(texts))
         assert setting.n == int(preset["n"]), name
         assert (
-            form_of(Fields(texts | {"dataset": "other"}), "cpu", lab=True).mechanism
-            == setting.mechanism
+            form_of(Fields(texts | {"dataset": "other"}), "cpu").mechanism == setting.mechanism
         ), name

@@ -11,7 +11,6 @@ from pages.parts import lab
 from pages.parts.calibrate import epsilon_map
 from pages.parts.components.live_chart import Drawing, drawn
 from pages.parts.results import exports as chart
-from pages.parts.train import estimate
 from tests.pages.train_page import opened_at
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -30,7 +29,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Seen]:
     def note(figure, following, *, key, preview=None, **_) -> None:
         charts[key] = Seen(drawn(Drawing(figure, following)), preview)
 
-    for module in (lab, chart, estimate, epsilon_map):
+    for module in (lab, chart, epsilon_map):
         monkeypatch.setattr(module, "live_chart", note)
     return charts
 
@@ -44,7 +43,6 @@ def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store):
         ("lab", "epsilon_chart", {}, "sigma", "2.2"),
         ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
         ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"),
-        ("train", "expected_chart", {}, "sigma", "2.2"),
     ):
         before = opened(page, **query)
         assert not before.exception, (page, key, query, field, text)

@@ -1,4 +1,4 @@
-"""Every method on the training page: chosen, started, contradicted, and what its runs show."""
+"""Every method: chosen in the Lab, started, contradicted, and what its runs show."""
 
 import pytest
 
@@ -12,14 +12,14 @@ from dpcore.training.events import Stepped
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from pages.parts.train.run_charts import INVALID
-from tests.pages.train_page import FIRST, charts, metrics, opened, press, recorded
+from tests.pages.train_page import FIRST, charts, lab, metrics, opened, recorded, started
 
 
 def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_started(store: Store):
     for optimizer in OPTIMIZERS:
-        page = opened(optimizer=optimizer)
+        page = lab(optimizer=optimizer)
         assert OPTIMIZERS[optimizer].note in [each.value for each in page.caption], optimizer
-        press(page, "Train with these settings")
+        page.button(key="train").click().run()
         assert store.runs()[0].config == defaults(
             "mnist", "linear", optimizer, features="scatter_upright"
         ), optimizer
@@ -34,10 +34,7 @@ def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store)
         {"relevance_sigma": "3"},
         {"width": "20"},
     ):
-        page = opened(**query)
-        assert not page.error, query
-        press(page, "Train with these settings")
-        assert store.runs()[0].config == FIRST, query
+        assert started(store, **query) == FIRST, query
 
 
 def test_contradictions_are_a_sentence_and_start_is_disabled(store: Store):
@@ -47,23 +44,19 @@ def test_contradictions_are_a_sentence_and_start_is_disabled(store: Store):
         ({"stop_epsilon": "1e-6"}, "Stop at epsilon must allow one step by pld"),
         ({"schedule": "linear", "rate_linear": "1"}, "Rate k must keep sigma from"),
     ]:
-        page = opened(**query)
-        assert page.error[0].value.startswith(sentence), (query, sentence)
-        assert [
-            each.disabled for each in page.button if each.label == "Train with these settings"
-        ] == [True], (
-            query,
-            sentence,
-        )
+        page = lab(**query)
+        told = [*page.error, *page.caption]
+        assert any(sentence in each.value for each in told), (query, sentence)
+        assert page.button(key="train").disabled, (query, sentence)
 
 
 def test_what_has_no_epsilon_says_why_before_it_is_started(store: Store):
     for query in [{"optimizer": "pi_adam", "reading": "raw"}, {"sigma": "0"}]:
-        page = opened(**query)
-        assert page.warning[0].value.startswith(
-            ("No epsilon: the raw reading", "Not private: without noise")
-        ), query
-        assert not any("Epsilon at the end" in each.value for each in page.markdown), query
+        page = lab(**query)
+        told = [each.value for each in page.markdown]
+        whys = ("No epsilon: the raw reading", "Not private: without noise")
+        assert any(each.startswith(whys) for each in told), query
+        assert page.button(key="train").label == "Train", query
 
 
 def test_a_run_by_the_raw_reading_shows_the_reason_and_no_epsilon(store: Store):
@@ -110,6 +103,5 @@ def test_every_option_of_the_address_is_started(store: Store):
     ):
         rate = f"rate_{settings.get('schedule')}"
         query = {(rate if key == "rate" else key): str(value) for key, value in settings.items()}
-        press(opened(**query), "Train with these settings")
-        started = store.runs()[0].config
-        assert {key: getattr(started, key) for key in settings} == settings, settings
+        chosen = started(store, **query)
+        assert {key: getattr(chosen, key) for key in settings} == settings, settings

@@ -1,4 +1,4 @@
-"""Several seeds of one configuration, and the rest of a run that ended early, on the page Train."""
+"""Several seeds of one configuration, and the rest of a run that ended early, on the page Runs."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from dpcore.training.plan import plan
 from dpcore.training.seed_summary import in_words, with_seeds
 from tests.pages.runs_page import finished as fully
 from tests.pages.runs_page import imported
-from tests.pages.train_page import CONFIG, charts, opened, press, progress, recorded
+from tests.pages.train_page import CONFIG, charts, opened, press, recorded, whole
 
 EARLY = [Status.LOST, Status.CANCELLED, Status.FAILED]
 
@@ -51,30 +51,6 @@ def test_imported_runs_are_no_seeds_of_a_summary(store: Store):
     others = [imported(store, each) for each in runs]
     assert summaries(*others) == []
     assert summaries(*runs, *others) == summaries(*runs)
-
-
-def test_several_seeds_are_queued_as_the_command_takes_them_and_overlaid(store: Store):
-    for button in ["Train with these settings", "Train without privacy"]:
-        page = opened(seeds="5", sigma="2")
-        press(page, button)
-        runs = store.runs()[:5][::-1]
-        assert [run.config for run in runs] == with_seeds(runs[0].config, 5), button
-        assert [run.config.seed for run in runs] == [None] * 5, button
-        assert len({store.secret(run.id) for run in runs}) == 5, button
-        assert page.query_params["run"] == [run.id for run in runs], button
-        assert len(progress(page)) == 5, button
-        assert len({run.name for run in runs}) == 5, button
-
-
-def test_fixed_seeds_are_a_choice_and_the_page_says_what_they_cost(store: Store):
-    page = press(opened(seeds="2", seed="7"), "Train with these settings")
-    assert [run.config.seed for run in reversed(store.runs())] == [7, 8]
-    assert [store.secret(run.id) for run in store.runs()] == [None, None]
-    (warning,) = [each.value for each in page.warning if "fixed" in each.value]
-    assert warning.startswith(
-        "The seeds are fixed (7, 8): epsilon holds only for those who do not know them"
-    )
-    assert not [each for each in opened(seeds="2").warning if "fixed" in each.value]
 
 
 def test_seeds_are_summed_up_as_the_command_does_once_all_have_ended(store: Store):
@@ -125,4 +101,4 @@ def test_a_run_that_goes_on_or_has_finished_cannot_be_resumed(store: Store):
     ended = recorded(store, CONFIG, 70, Status.FINISHED)
     running, queued = recorded(store, CONFIG, 40), store.submit(CONFIG)
     for run in (ended, running, queued):
-        assert "Resume" not in labels(opened(run))
+        assert "Resume" not in labels(whole(run))

@@ -26,8 +26,8 @@ def warned(page: AppTest, start: str) -> list[str]:
 
 def test_an_unknown_choice_is_named_with_what_is_shown_instead():
     for page, name, value, shown in (
-        ("lab", "dataset", "cifar10", "mnist"), ("train", "dataset", "cifar10", "mnist"),
-        ("train", "optimizer", "nonsense", "sgd"), ("train", "model", "resnet", "linear"),
+        ("lab", "dataset", "cifar10", "mnist"), ("lab", "model", "resnet", "linear"),
+        ("lab", "optimizer", "nonsense", "sgd"), ("lab", "sampler", "nonsense", "poisson"),
         ("lab", "against", "x", "epoch"), ("lab", "accountants", "x", "none"),
         ("tradeoff", "view", "x", "trade-off"), ("tradeoff", "schedule", "x", "constant"),
         ("tradeoff", "optimizer", "nonsense", "sgd"), ("calibrate", "by", "x", "pld"),
@@ -56,7 +56,7 @@ def test_a_page_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(menu, "page_asked_for", lambda: "nosuchpage")
     monkeypatch.setattr(menu.st, "session_state", {menu.SEEN: True})
     assert menu.unknown_page() == ["nosuchpage"]
-    monkeypatch.setattr(menu, "page_asked_for", lambda: "train")
+    monkeypatch.setattr(menu, "page_asked_for", lambda: "runs")
     assert menu.unknown_page() == []
 
 
@@ -72,8 +72,8 @@ def said_at(page: AppTest, key: str, kind: str = "error") -> list[str]:
 
 
 def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
-    for page in ["lab", "train", "tradeoff", "calibrate"]:
-        data = {"dataset": "other"} if page in ("lab", "train") else {}
+    for page in ["lab", "tradeoff", "calibrate"]:
+        data = {"dataset": "other"} if page == "lab" else {}
         app = opened(page, n="1000", batch="50", **data)
         count, fields = len(charts(app)), {each.key for each in app.text_input}
         app.text_input(key="batch").set_value("999999").run()
@@ -87,11 +87,10 @@ def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
 
 
 def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too():
-    for page in ["lab", "train"]:
-        said = said_at(opened(page, acceptance="sa", public="10000"), "public", "caption")[0]
-        assert "Public examples held out must be a whole number" in said, page
-        app = opened(page, sigma="0.001", stop_epsilon="0.1")
-        assert "Stop at epsilon must" in said_at(app, "stop_epsilon", "caption")[0], page
+    said = said_at(opened("lab", acceptance="sa", public="10000"), "public", "caption")[0]
+    assert "Public examples held out must be a whole number" in said
+    app = opened("lab", sigma="0.001", stop_epsilon="0.1")
+    assert "Stop at epsilon must" in said_at(app, "stop_epsilon", "caption")[0]
 
 
 def test_every_control_is_drawn_where_a_link_brings_values_that_clash():

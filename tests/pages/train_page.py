@@ -1,6 +1,4 @@
-"""A training page in a test: opened, pressed and read; a run's events are written as a worker
-would.
-"""
+"""Pages of runs in a test: opened, pressed and read; a run's events are written as a worker would."""
 
 import json
 from collections.abc import Mapping
@@ -17,16 +15,34 @@ from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
 
-PAGE = Path(__file__).parents[2] / "pages" / "train.py"
+PAGE = Path(__file__).parents[2] / "pages" / "runs.py"
+LAB = PAGE.with_name("lab.py")
 CONFIG = RunConfig(batch=256, epochs=2.0)
-# What the pages that train open on.
+# What the Lab opens on.
 FIRST = defaults("mnist", "linear", "sgd", features="scatter_upright")
 HERE = (("device", "cpu (a test's)"),)
 CLASSES = (0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.8)
 
 
 def opened(*runs: str, **query: str) -> AppTest:
+    """The page Runs with these runs ticked."""
     return opened_at(PAGE, *runs, **query)
+
+
+def whole(run: str, **query: str) -> AppTest:
+    """The page Runs with this run whole."""
+    return opened_at(PAGE, one=run, **query)
+
+
+def lab(**query: str) -> AppTest:
+    """The Lab at these settings; its button starts no baseline."""
+    return opened_at(LAB, session={"baseline": False}, **query)
+
+
+def started(store: Store, **query: str) -> RunConfig:
+    """The run that the Lab starts at these settings."""
+    lab(**query).button(key="train").click().run()
+    return store.runs()[0].config
 
 
 def opened_at(

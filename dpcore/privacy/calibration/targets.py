@@ -19,6 +19,7 @@ from dpcore.privacy.tradeoff import Tradeoff
 ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
 
 
+@dataclass(frozen=True)
 class Target(ABC):
     """A budget; subclasses are final and frozen."""
 

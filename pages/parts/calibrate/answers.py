@@ -267,11 +267,14 @@ def unsolvable(name: str, asked: Asked) -> str:
 def answer_for(name: str, asked: Asked) -> Answer | str:
     """The answer for a sampler to a question about Poisson batches, or why there is none."""
     sampler = sampler_of(name)
+    target = asked.target
+    if not isinstance(target, EpsilonTarget):
+        return f"{sampler.title}: choose epsilon as the target."
     try:
         if asked.solve == "sigma":
             steps = steps_counted(sampler, asked.q, asked.steps)
-            return for_sampler.sigma_for_sampler(sampler, asked.target, asked.q, steps)
-        return for_sampler.steps_for_sampler(sampler, asked.target, asked.q, asked.sigma)
+            return for_sampler.sigma_for_sampler(sampler, target, asked.q, steps)
+        return for_sampler.steps_for_sampler(sampler, target, asked.q, asked.sigma)
     except (ValueError, RuntimeError) as error:
         return str(error)
 

@@ -211,9 +211,9 @@ def runs_table(
     A column has the `id` of its cells, what words.toml says of it, and how the table is `sorted` by
     it: "ascending", "descending" or "". `ticking` says which runs are `ticked`, here or elsewhere,
     that at most so many can be, `most`, why no more can be, `full`, and the number of the last tick
-    that was taken note of, `heard`. The `calls` `ticked`, `sorted` and `changed` come before the
-    next run of the page: for what `ticks` and `text_sent` say, and where a run has begun or ended,
-    or is being cancelled.
+    that was taken note of, `heard`. The `calls` `ticked`, `opened`, `sorted` and `changed` come
+    before the next run of the page: for what `ticks` and `text_sent` say, and where a run has begun
+    or ended, or is being cancelled.
     """
     data = {"label": "Runs", "columns": columns, "rows": [asdict(each) for each in rows]}
     data["following"] = files.address("runs.js") if follows() else ""

@@ -56,11 +56,15 @@ class RunsTable {
 
   tick(cell, { id, cells }) {
     cell.scope = "row";
-    const label = added(cell, "label");
-    const box = added(label, "input", { type: "checkbox", checked: this.ticked.has(id) });
+    const place = added(cell, "div");
+    const label = added(place, "label");
+    const box = added(label, "input", { type: "checkbox", checked: this.ticked.has(id), ariaLabel: cells.name });
     box.dataset.cell = `tick ${id}`;
     box.onchange = () => this.choose(id, box.checked);
-    added(label, "span", { textContent: cells.name, title: cells.name });
+    if (!this.data.most) return added(place, "span", { textContent: cells.name });
+    const open = () => this.tell("opened", id);
+    const name = added(place, "button", { type: "button", textContent: cells.name, title: cells.name, onclick: open });
+    name.dataset.cell = `open ${id}`;
   }
 
   /* All that is ticked is told each time: of two messages in quick succession the server may hear the last alone. */

@@ -278,7 +278,8 @@ class Remembered:
     @property
     def value(self) -> str:
         """The text, which is then in the address too."""
-        if restoring() or self.key not in st.session_state:
+        followed = bool(st.session_state.get(ARRIVED)) and self.name in st.query_params
+        if followed or restoring() or self.key not in st.session_state:
             st.session_state[self.key] = [self.default, *taken_from_link(self.name)][-1]
         text = st.session_state[self.key]
         self.set(text)

@@ -24,7 +24,6 @@ from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import (
-    BATCHES,
     clip_norm_of,
     learning_rate_of,
     plain_method,
@@ -34,7 +33,6 @@ from pages.parts.train.form import (
 Thing = TypeVar("Thing")
 PLAIN = {"sampling": "batch", "length": "epochs"}
 NO_CONTROL = ("private", "device", "rate_constant")
-TRAINS = ("", "train")  # addresses of the pages that train the controls' setting
 
 
 def links(comparison: Comparison) -> str:
@@ -54,17 +52,17 @@ def links(comparison: Comparison) -> str:
         if not page.has_controls:
             continue
         fields = setting
-        if run and page.address in TRAINS:
+        if run and page == menu.LAB:
             fields = fields_of_run(run)
         ways.append(_link(page, fields, what))
     return " ".join(ways)
 
 
 def link_of_run(config: RunConfig, what: str) -> str:
-    """Return a link as HTML to a run's settings on the page Train; "" without other pages."""
+    """Return a link as HTML to a run's settings in the Lab; "" without other pages."""
     if menu.SEEN not in st.session_state:
         return ""
-    return _link(menu.page_at("train"), fields_of_run(config), what)
+    return _link(menu.LAB, fields_of_run(config), what)
 
 
 def by_name(titles: Sequence[str], things: Sequence[Thing]) -> dict[str, Thing]:
@@ -102,13 +100,12 @@ def fields_of(setting: PrintedSetting) -> dict[str, str]:
 
 
 def fields_of_run(config: RunConfig) -> dict[str, str]:
-    """Return the fields of the page Train at a run's settings, as texts by their names."""
+    """Return the fields of the Lab at a run's settings, as texts by their names."""
     fields = {name: text_of(value) for name, value in config.to_json().items()}
     usual = usual_of(config)
     fields[clip_norm_of(usual).key] = fields.pop("clip_norm")
     fields[learning_rate_of(usual).key] = fields.pop("lr")
     fields[f"rate_{config.schedule}"] = fields.pop("rate")
-    fields[BATCHES] = config.sampler
     if config.acceptance != "sa":
         del fields["public"]  # the field starts from what a choice of it needs
     if config.seed is not None:

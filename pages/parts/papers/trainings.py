@@ -1,4 +1,4 @@
-"""Training runs of a paper's accuracies, which start here and can be watched on the page Train."""
+"""Training runs of a paper's accuracies, which start here and can be watched on the page Runs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -79,8 +79,7 @@ def _started(store: Store | None, started: Sequence[str]) -> None:
     if waiting:
         are = "is" if waiting == 1 else "are"
         st.caption(f"{_runs(waiting).capitalize()} of it {are} under way.")
-    label = f"Watch {_runs(len(started))} on the training page"
-    menu.link(menu.page_at("train").file, label, {"run": started})
+    menu.link("pages/runs.py", f"Watch {_runs(len(started))} on the page Runs", {"run": started})
 
 
 @uninterrupted

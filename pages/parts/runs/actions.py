@@ -115,9 +115,9 @@ def _ask(what: str, ids: list[str]) -> None:
 
 @uninterrupted
 def _load(store: Store, ids: list[str]) -> None:
-    """Open the page Train with the settings of a run."""
+    """Open the Lab with the settings of a run."""
     with problems_said():
-        load(fields_of_run(store.run(ids[0]).config), menu.page_at("train").file)
+        load(fields_of_run(store.run(ids[0]).config), menu.LAB.file)
 
 
 @uninterrupted

@@ -1,7 +1,7 @@
 """Compare runs: their settings, classes, accuracies and epsilons."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -30,7 +30,7 @@ from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import WORDS, Chosen, ids_of, still_to_come
+from pages.parts.runs.listing import WORDS, Chosen, final_accuracy, ids_of, still_to_come
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import link
 from pages.parts.shown_job import request_of
@@ -38,6 +38,7 @@ from pages.parts.train.live import watch
 from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import watched_runs
 from pages.parts.train.run_labels import NAMES
+from pages.parts.train.run_picker import shown_runs
 
 TICK = (
     "Tick a run to see its accuracy, privacy cost and settings. The chart shows all finished runs."
@@ -72,23 +73,30 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
 
 def _show_charts(store: Store, chosen: Chosen, what: str, row: Any) -> None:
     """Draw the classes or the progress of the ticked runs, and links to what has no chart here."""
-    _without_charts(chosen)
+    link_elsewhere(chosen)
     if not chosen.charted:
         return
     if what == "classes":
         show_classes(store, chosen.charted)
         return
+    show_progress(store, ids_of(chosen.charted), row)
+
+
+def show_progress(
+    store: Store, ids: Sequence[str], row: Any, asked: Callable[[], list[str]] = shown_runs
+) -> None:
+    """Draw the charts of runs, with their options in a row; `asked` returns the ids to show now."""
     with _options(row):
         across = choice_of(st, "Accuracy against", ("epoch", "epsilon"), "x")
         by = accountant_choice("Epsilon by", "by")
-    watch(store, ids_of(chosen.charted), by, across)
+    watch(store, ids, by, across, asked)
 
 
 def _options(row: Any) -> Any:
     return row.popover("Chart options", icon=":material/tune:")
 
 
-def _without_charts(chosen: Chosen) -> None:
+def link_elsewhere(chosen: Chosen) -> None:
     """Link to the pages that show the ticked jobs without charts here."""
     for kind, each in WORDS["elsewhere"].items():
         own = [run for run in chosen.others if run.kind == kind]
@@ -227,11 +235,11 @@ def outcomes_of(found: Sequence[Run], accountant: str) -> list[Outcome]:
         name = run.name or _words(run)
         spending = spending_of(run, accountant)
         if not spending:
-            points.append(Outcome(name, run.last.accuracy, None))
+            points.append(Outcome(name, final_accuracy(run), None))
             continue
         cost = known_cost(spending)
         if cost:
-            points.append(Outcome(name, run.last.accuracy, cost.value, cost.lower, cost.kind))
+            points.append(Outcome(name, final_accuracy(run), cost.value, cost.lower, cost.kind))
     return points
 
 
@@ -271,7 +279,7 @@ def _seeds(found: Sequence[Run]) -> None:
     shared = [group for group in groups.values() if len(group) > 1]
     if not shared:
         return
-    several = [(group[0], summary([run.last.accuracy for run in group])) for group in shared]
+    several = [(group[0], summary(list(map(final_accuracy, group)))) for group in shared]
     several.sort(key=lambda each: -each[1].mean)
     st.subheader("Averages over seeds", anchor=False)
     rows = []
@@ -305,7 +313,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     if st.session_state.get(key) not in labels:
         write({key: tested[-1].run.id})
     chosen = st.selectbox("Mistakes of", list(labels), format_func=labels.__getitem__, key=key)
-    _confusion(by_id[chosen])
+    show_mistakes(by_id[chosen])
     st.caption("All counts are on the test set. Epsilon covers only the training examples.")
 
 
@@ -333,7 +341,8 @@ def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:
     )
 
 
-def _confusion(watched: RunRecord) -> None:
+def show_mistakes(watched: RunRecord) -> None:
+    """Draw the test examples of each class by the answers of a run."""
     finished = watched.history.finished
     if finished is None or finished.confusion is None:
         st.info(

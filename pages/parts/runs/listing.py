@@ -61,7 +61,8 @@ CHANGED = "runs_changed"  # set once a run has started or ended
 LEFT = "runs_costs_left"  # whether epsilons are still being computed
 MAX_RUNS_JUDGED = 500  # finished ones, the latest: among them is the best
 READING = (
-    f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them."
+    f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them,"
+    " or click a name to see one run whole."
 )
 LATER = "once it has ended"  # in place of an epsilon that takes long to compute
 NOTHING = "No run matches. Remove a filter to see the others."
@@ -207,7 +208,9 @@ def listing(store: Store, wanted: Wanted, ticked: Sequence[str], bound: float) -
 def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) -> int:
     """Draw the best runs and a page of the table; return the number of unknown epsilons."""
     now = (*run_picker.shown_runs(), *st.session_state.get(OTHERS, []))
-    if now != ticked or st.session_state.pop(CHANGED, False):  # the page is out of date
+    opened = run_picker.shown_whole()
+    # The page is out of date.
+    if opened or now != ticked or st.session_state.pop(CHANGED, False):
         st.rerun()
     order = order_shown()
     runs, total, left = _runs(store, wanted, order)
@@ -235,6 +238,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
         key=KEY,
         ticking=ticking,
         ticked=partial(take_ticks, store),
+        opened=_open,
         sorted=_sort,
         changed=_note_change,
     )
@@ -242,6 +246,12 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     if price:
         st.caption(WORDS["together"])
     return left + coming
+
+
+@uninterrupted
+def _open() -> None:
+    """Show the run whole whose name was clicked. As a callback."""
+    run_picker.WHOLE.set(text_sent(KEY, "opened"))
 
 
 def _note_change() -> None:
@@ -308,9 +318,15 @@ def _best(finished: Sequence[Run], bound: float) -> tuple[dict[str, tuple[Run, R
         if cost is None or not math.isfinite(cost.value) or cost.value > bound:
             continue
         data = run.settings.get("dataset", "")
-        if data not in best or run.last.accuracy > best[data][0].last.accuracy:
+        if data not in best or final_accuracy(run) > final_accuracy(best[data][0]):
             best[data] = run, cost
     return best, left
+
+
+def final_accuracy(run: Run) -> float:
+    """The test accuracy of a finished run."""
+    assert isinstance(run.last, Finished), "a finished run has said so last"
+    return run.last.accuracy
 
 
 def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
@@ -321,7 +337,7 @@ def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
         return f"No private run has epsilon {bound:g} or less"
     parts = []
     for data, (run, cost) in best.items():
-        accuracy = percent(run.last.accuracy)
+        accuracy = percent(final_accuracy(run))
         parts.append(f"{accuracy} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}")
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
 

@@ -114,7 +114,7 @@ def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
 
 def _bases(store: Store, runs: Sequence[Run]) -> dict[str, RunConfig]:
     """The settings that a sweep can start from: the Lab's, and the ticked runs' by their ids."""
-    form = form_of(page_fields(), device_here(store.home), lab=True)
+    form = form_of(page_fields(), device_here(store.home))
     bases = {LAB: form.configs[0]} if form.configs else {USUAL: RunConfig()}
     for run in runs:
         bases[run.id] = run.config
@@ -124,7 +124,7 @@ def _bases(store: Store, runs: Sequence[Run]) -> dict[str, RunConfig]:
 def _axes() -> dict[str, str]:
     """Draw the settings and the lists of their values; name -> list, or "" without one."""
     swept = sweeps.swept_settings()
-    # Those of the training page first.
+    # Those that labels name first.
     names = [name for name in NAMES if name in swept]
     names += [name for name in swept if name not in NAMES]
     first = st.selectbox(

@@ -1,13 +1,13 @@
 """The routes that the server answers beside the pages: events of runs, files and previews.
 
-    GET /tradeoff, /train, ...             the page that loads Streamlit's scripts
+    GET /tradeoff, /runs, ...              the page that loads Streamlit's scripts
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
     GET /previews/<token>?field=K&text=V   a chart for a value that a slider passes (`previews.py`)
     GET /runs/<id>/events?after=N          one run
     GET /runs/<id>+<id>/events?after=N+M   up to MAX_RUNS_FOLLOWED at once
 
-`first_paint.py` answers at /. A browser keeps six connections to a server, which is why runs share
-one.
+`first_paint.py` answers at /, `former_page.py` at the address of a former page. A browser keeps six
+connections to a server, which is why runs share one.
 
 Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by
 `after` what it has. Of a request nothing but ids and counts is read.

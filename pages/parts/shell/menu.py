@@ -31,18 +31,18 @@ class Page:
     @property
     def address(self) -> str:
         """The part after the slash; empty for the first page, which is the home page."""
-        return "" if self == PAGES[0] else Path(self.file).stem
+        return "" if self == LAB else Path(self.file).stem
 
 
+LAB = Page("pages/lab.py", "Lab", "science", opens_settings=True)  # the first page
 # In the order of the menu, by what a reader wants to do. A page is its file and one line here.
 GROUPS = {
     "Explore": (
-        Page("pages/lab.py", "Lab", "science", opens_settings=True),
+        LAB,
         Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
         Page("pages/calibrate.py", "Calibrate", "tune"),
     ),
-    "Train": (
-        Page("pages/train.py", "Train", "model_training", opens_settings=True),
+    "Experiment": (
         Page("pages/runs.py", "Runs", "table_rows", has_controls=False),
         Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
     ),
@@ -69,7 +69,7 @@ def _entry(page: Page) -> st.Page:
         title=page.title,
         icon=f":material/{page.icon}:",
         url_path=page.address or None,
-        default=page == PAGES[0],
+        default=page == LAB,
     )
 
 
@@ -82,8 +82,8 @@ def link(file: str, label: str, query: Mapping[str, str | Sequence[str]] | None 
 def page_at(address: str) -> Page:
     """The page of this address.
 
-    >>> page_at("train").title
-    'Train'
+    >>> page_at("runs").title
+    'Runs'
     """
     return next(page for page in PAGES if page.address == address)
 

@@ -100,9 +100,10 @@ def uninterrupted(callback: Callable[P, R]) -> Callable[P, R]:
     @wraps(callback)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         context = get_script_run_ctx(suppress_warning=True)
-        requests = context.script_requests if context else None
-        # There is no browser, or another callback calls this one.
-        if requests is None or LOOK in vars(requests):
+        if context is None or context.script_requests is None:  # there is no browser
+            return callback(*args, **kwargs)
+        requests = context.script_requests
+        if LOOK in vars(requests):  # another callback calls this one
             return callback(*args, **kwargs)
         with _turn_of(context.session_id):
             setattr(requests, LOOK, _nothing_newer)

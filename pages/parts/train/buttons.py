@@ -8,11 +8,14 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.report.statement import seed_warning
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.runs.expected import duration
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
+from dpcore.training.plan import plan
 from dpcore.training.settings import SETTINGS
 from pages.parts import jobs
 from pages.parts.controls.data import choose, nearest_here
@@ -20,8 +23,9 @@ from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import Form, baseline_of
+from pages.parts.train.run_charts import WORDS
 from pages.parts.train.run_labels import MAX_RUNS, numbered
-from pages.parts.train.run_picker import show, shown_runs
+from pages.parts.train.run_picker import put_in_place, show, shown_runs
 
 BESIDE = "baseline"
 KNOWN = " (trained already)"
@@ -69,50 +73,13 @@ def resume(store: Store, run: str) -> None:
     """Queue the rest of a run, and show it in its place."""
     new = jobs.resume_run(store, run)
     if new:
-        show([new if each == run else each for each in shown_runs() or [run]])
-
-
-def start_buttons(form: Form, store: Store, on_screen: Callable[[], Form]) -> None:
-    """Draw the buttons of the page Train, a private run and one without privacy, or the obstacle.
-
-    `on_screen` reads the form anew when a button is pressed.
-    """
-    st.button(
-        "Train with these settings",
-        type="primary",
-        on_click=_start_shown,
-        args=(store, on_screen, True),
-        disabled=not form.configs,
-        width="stretch",
-    )
-    st.button(
-        "Train without privacy",
-        on_click=_start_shown,
-        args=(store, on_screen, False),
-        disabled=not form.configs,
-        width="stretch",
-    )
-    if form.obstacle and not form.problem:
-        if form.data.here:
-            st.error(form.obstacle)
-        else:
-            st.info(form.obstacle)
-        offer_data(form)
-
-
-@uninterrupted
-def _start_shown(store: Store, on_screen: Callable[[], Form], private: bool) -> None:
-    configs = on_screen().configs
-    if not private:
-        configs = [baseline_of(config) for config in configs]
-    if configs:
-        start(store, configs)
+        put_in_place(run, new)
 
 
 def start_button(
     form: Form, store: Store | None, past: Sequence[Run], on_screen: Callable[[], Form]
 ) -> None:
-    """Draw the button of the Lab and the switch of its baseline, or the obstacle.
+    """Draw the button that starts runs and the switch of their baseline, or the obstacle.
 
     `on_screen` reads the form anew when the button is pressed.
     """
@@ -131,18 +98,63 @@ def start_button(
         key="train",
         type="primary",
         icon=":material/play_arrow:",
-        on_click=_start_lab,
+        on_click=_start_shown,
         args=(store, on_screen, past),
         disabled=store is None or not form.configs,
         width="stretch",
     )
+    _say_more(form.configs)
     if form.obstacle:
         st.caption(f":material/info: {form.obstacle}")
         offer_data(form)
 
 
+def baseline_button(form: Form, store: Store | None, on_screen: Callable[[], Form]) -> None:
+    """Draw the button that starts the runs without privacy alone."""
+    st.button(
+        "Train without privacy",
+        key="train_baseline",
+        on_click=_start_baselines,
+        args=(store, on_screen),
+        disabled=store is None or not form.configs,
+        width="stretch",
+    )
+
+
 @uninterrupted
-def _start_lab(store: Store, on_screen: Callable[[], Form], past: Sequence[Run]) -> None:
+def _start_baselines(store: Store, on_screen: Callable[[], Form]) -> None:
+    configs = [baseline_of(config) for config in on_screen().configs]
+    if configs:
+        start(store, configs)
+
+
+def _say_more(configs: Sequence[RunConfig]) -> None:
+    """Draw what the button does not say of the runs: batches, their number and fixed seeds."""
+    if not configs:
+        return
+    if configs[0].sampler != Poisson.name:
+        st.caption(_proven(configs[0]))
+    if len(configs) > 1:
+        st.caption(WORDS["several"].format(runs=len(configs)))
+    warning = seed_warning([config.seed for config in configs if config.seed is not None])
+    if warning:
+        st.warning(warning)
+
+
+def _proven(config: RunConfig) -> str:
+    """The range that is proven for a run with other batches than Poisson's, in sentences.
+
+    It may take seconds, so the button comes after the charts.
+    """
+    try:
+        planned = plan(config)
+    except (ValueError, RuntimeError) as error:
+        return str(error)
+    return f"The run takes {planned.steps:,} steps. {planned.unaccounted}"
+
+
+@uninterrupted
+def _start_shown(store: Store, on_screen: Callable[[], Form], past: Sequence[Run]) -> None:
     form = on_screen()
     if form.configs:
         configs, known = _runs_of(form, past, st.session_state[BESIDE])
@@ -178,12 +190,13 @@ def offer_data(form: Form) -> None:
 
 
 def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> str:
-    """The label of the button, with the expected time and epsilon if they are known."""
+    """The label of the button, with the expected time, and epsilon if the batches are Poisson's."""
     pieces = ["Train"]
     seconds = expected_seconds(store, *configs)
     if seconds is not None:
         pieces.append(duration(seconds))
-    if form.mechanism is not None and form.configs:
+    poisson = bool(form.configs) and form.configs[0].sampler == Poisson.name
+    if form.mechanism is not None and poisson:
         spent = cache.curve(CERTIFIED, form.mechanism, form.delta).last  # known from the chart
         pieces.append(f"epsilon {marked(spent.value, spent.kind, spent.lower)}")
     return " · ".join(pieces)

@@ -13,15 +13,14 @@ from typing import Any
 from dpcore.data.catalogue import absent_of, remedy
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults, suited_features
 from dpcore.training.features.kinds import PIXELS
 from dpcore.training.models import MODELS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.plan import PROJECTION_NOTE, Plan, plan
+from dpcore.training.plan import PROJECTION_NOTE, Plan, plan, steps_of
 from dpcore.training.seed_summary import with_seeds
-from dpcore.training.settings import MAX_LR, SETTINGS, Choice, Settings
+from dpcore.training.settings import DRAWN, MAX_LR, SETTINGS, Choice, Settings
 from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import Data, data_in
@@ -39,12 +38,11 @@ from pages.parts.controls.fields import (
 from pages.parts.controls.mechanism import ChosenSetting, noise_schedule
 from pages.parts.train.run_labels import MAX_RUNS
 
-BATCHES = "batches"  # in the address; `sampler` is the Lab's accounting
 STARTS = {"public": 1000}  # numbers to start from that are not the defaults
-TITLED = ("features", "sampler", "stop_accountant")  # choices that are shown by their titles
+TITLED = ("features", "stop_accountant")  # choices that are shown by their titles
 # Choices with a sentence on the chosen option, but for the options in UNREMARKABLE.
-NOTED = ("features", "reading", "clipping", "acceptance", "noise_generator", "sampler")
-UNREMARKABLE = (PIXELS.name, "none", Poisson.name)
+NOTED = ("features", "reading", "clipping", "acceptance", "noise_generator")
+UNREMARKABLE = (PIXELS.name, "none")
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
 SEEDS = own_quantity("seeds", most=MAX_RUNS)
 SEED = Line(
@@ -66,7 +64,6 @@ def plain_method() -> dict[str, str]:
     for name, setting in SETTINGS.items():
         if setting.unusual or name == "stop_epsilon":
             plain[name] = text_of(STARTS.get(name, setting.default))
-    plain[BATCHES] = Poisson.name
     return plain
 
 
@@ -82,10 +79,11 @@ class Form:
     asked_mechanism: Mechanism | None  # the steps alone; None without noise, or for a `problem`
     seeds: int
     device: str
-    sampler: str  # the Lab accounts for the training with it, too
+    # Accounted for beside Poisson; a run draws its batches where training can, else Poisson's.
+    sampler: str
     problem: str = ""  # values that do not go together
     run: RunConfig | None = None  # None if `obstacle` says why
-    plan: Plan | None = None  # of the run
+    plan: Plan | None = None  # of the run with Poisson batches
     unaccounted: str = ""  # why there is no mechanism, unless `problem` says so
     obstacle: str = ""
     # Of the fields; none if they clash.
@@ -157,27 +155,23 @@ class Form:
         if not self.texts or self.settings.stop_epsilon:
             return None
         fields = Fields(moved_texts(self.texts, key, text))
-        return form_of(fields, self.device, lab=controls.SAMPLER.key in self.texts)
+        return form_of(fields, self.device)
 
 
-def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
+def form_of(fields: Fields, device: str) -> Form:
     """Read the form for a run on the device.
-
-    The Lab accounts for other samplers, the page Train draws with them.
 
     Errors: ValueError if the values do not go together and the fields have no earlier good texts.
     """
     data = data_in(fields)
     chosen = SimpleNamespace(**vars(Settings(dataset=data.dataset, source=data.source)))
     q = fields.together(lambda: controls.rate(fields, data.n), 1.0)
-    chosen.sigma = fields.number(controls.SIGMA if lab else NO_NOISE)
+    chosen.sigma = fields.number(NO_NOISE)
     steps, epochs = fields.together(lambda: controls.length(fields, q), (1, None))
     chosen.optimizer = fields.choice(controls.OPTIMIZER)
-    sampler = controls.sampler_in(fields, data.n) if lab else Poisson.name
+    sampler = controls.sampler_in(fields, data.n)
     chosen.delta = fields.number(controls.DELTA)
     _read_method(fields, chosen)
-    if not lab:
-        chosen.sampler = fields.choice(_options("sampler", chosen, BATCHES))
     _read_schedules(fields, chosen, device)
     usual = usual_of(chosen)
     chosen.clip_norm = fields.number(clip_norm_of(usual))
@@ -246,7 +240,7 @@ def _read(fields: Fields, chosen: Any, *names: str) -> None:
         setattr(chosen, name, value)
 
 
-def _options(name: str, chosen: Any, key: str = "") -> Options:
+def _options(name: str, chosen: Any) -> Options:
     """The options of a choice beside the settings that are chosen."""
     setting: Any = SETTINGS[name]
     names = tuple(setting.choices)
@@ -262,7 +256,7 @@ def _options(name: str, chosen: Any, key: str = "") -> Options:
         help = help_on("accountant")
     title = partial(_title, setting.choices) if name in TITLED else None
     note = partial(_note, setting.choices) if name in NOTED else None
-    return Options(key or name, setting.label, names, title, help, note)
+    return Options(name, setting.label, names, title, help, note)
 
 
 def _title(registry: Mapping[str, Any], option: str) -> str:
@@ -291,13 +285,29 @@ def _planned(form: Form, epochs: float | None, fields: Fields) -> Form:
     except (ValueError, RuntimeError) as error:
         obstacle = fields.in_words(controls.on_schedule(str(error)))
         return replace(form, obstacle=obstacle, texts=fields.read_texts)
-    return replace(
+    form = replace(
         form, run=run, plan=planned, unaccounted=planned.unaccounted, texts=fields.read_texts
     )
+    try:
+        return replace(form, run=_drawing(form.sampler, run))
+    except ValueError as error:
+        return replace(form, obstacle=fields.in_words(str(error)))
+
+
+def _drawing(sampler: str, run: RunConfig) -> RunConfig:
+    """The run with batches of the sampler if training draws them, else with Poisson batches.
+
+    Errors: ValueError if the other settings do not go with these batches.
+    """
+    if sampler not in DRAWN:
+        return run
+    run = replace(run, sampler=sampler)
+    steps_of(run)  # refuses a stop at an epsilon
+    return run
 
 
 def _run_of(form: Form, epochs: float | None) -> RunConfig:
-    """The run of the form; ValueError says why there is none."""
+    """The run of the form with Poisson batches; ValueError says why there is none."""
     n = form.data.n
     if not form.data.here:
         words = f"No installed data set has {n:,} examples. Choose another."

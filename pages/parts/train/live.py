@@ -17,7 +17,7 @@ from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from dpcore.training.events import Unsaved
-from pages.parts.cancelling import cancel_button
+from pages.parts.cancelling import cancel_button, outcome_unsaid
 from pages.parts.components.elements import run_progress
 from pages.parts.controls.url_state import MAX_REASON
 from pages.parts.jobs import problems_said
@@ -29,40 +29,43 @@ from pages.parts.train import run_charts
 from pages.parts.train.buttons import resume
 from pages.parts.train.run_charts import WORDS
 from pages.parts.train.run_history import watched_runs
-from pages.parts.train.run_picker import outdated
+from pages.parts.train.run_picker import shown_runs
 from pages.parts.visitors import may_change
 
 Draw = Callable[[Sequence[RunRecord]], None]
+Ids = Callable[[], list[str]]
 MOST_IN_PLACE = 2  # runs that keep their line here when they end: nothing below it jumps
 STOPS = "The run keeps its state and waits. Waiting costs no privacy."
 GOES_ON = f"Without a click the run goes on by itself after {MAX_SECONDS / 60:.0f} minutes."
 
 
 def watch(
-    store: Store, ids: Sequence[str], accountant: str, across: str, place: str = "accuracy"
+    store: Store, ids: Sequence[str], accountant: str, across: str, asked: Ids = shown_runs
 ) -> None:
-    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon".
+    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon"."""
+    draw_apart(store, ids, lambda watched: _draw(store, watched, accountant, across), asked)
 
-    `place` is the key around the accuracy chart: "in_sight" stands above the controls on a phone.
+
+def draw_apart(
+    store: Store | None, ids: Sequence[str], draw: Draw, asked: Ids = shown_runs
+) -> None:
+    """Draw the runs in a fragment, which runs alone until no run is active; then the page runs.
+
+    The page also runs once `asked` returns other ids, which a callback has changed.
     """
-    draw_apart(store, ids, lambda watched: _draw(store, watched, accountant, across, place))
-
-
-def draw_apart(store: Store | None, ids: Sequence[str], draw: Draw) -> None:
-    """Draw the runs in a fragment, which runs alone until no run is active; then the page runs."""
     try:
         active = store is not None and any(store.run(each).active for each in ids)
     except (UnknownRun, StoreError):  # reported below
         active = False
     draw_fragment = st.fragment(_apart)
-    draw_fragment(store, tuple(ids), draw, active)
+    draw_fragment(store, tuple(ids), draw, active, asked)
 
 
-def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool) -> None:
+def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool, asked: Ids) -> None:
     if store is None:
         draw([])
         return
-    if outdated(ids):
+    if outcome_unsaid() or asked() != list(ids):
         st.rerun()
     watched: list[RunRecord] = []
     try:
@@ -76,9 +79,7 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool) 
     draw(watched)
 
 
-def _draw(
-    store: Store, watched: Sequence[RunRecord], accountant: str, across: str, place: str
-) -> None:
+def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: str) -> None:
     if not watched:
         return
     running = [each for each in watched if each.run.status is Status.RUNNING]
@@ -92,7 +93,7 @@ def _draw(
     run_charts.run_figures(detail, accountant)
     run_key(watched)
     run_charts.seed_summaries(watched)
-    run_charts.large_charts(watched, detail, accountant, across, place)
+    run_charts.large_charts(watched, detail, accountant, across)
     if detail.config.acceptance != "none":
         run_charts.accepted_figures(detail, accountant)
         run_charts.decisions_strip(detail)

@@ -1,7 +1,8 @@
 """The charts and numbers of the watched runs, their growth with events, their tables and files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -52,16 +53,12 @@ INVALID = "Epsilon, invalid: the paper's count of accepted steps"
 
 
 def large_charts(
-    watched: Sequence[RunRecord],
-    detail: RunRecord,
-    accountant: str,
-    across: str,
-    place: str = "accuracy",
+    watched: Sequence[RunRecord], detail: RunRecord, accountant: str, across: str
 ) -> None:
     """Draw the accuracy of all runs, and the epsilon of the one in detail."""
     accuracy, epsilon = st.container(key="beside").columns(2)
-    with accuracy, st.container(key=place):
-        accuracy_chart(watched, accountant, across, "accuracy_chart", fits=place == "in_sight")
+    with accuracy:
+        accuracy_chart(watched, accountant, across, "accuracy_chart")
     mechanism = detail.plan.mechanism
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
@@ -89,8 +86,6 @@ def accuracy_chart(
     across: str,
     key: str,
     height: int | None = None,
-    *,
-    fits: bool = False,
 ) -> None:
     """Draw the test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
     tracks = [_track(each, accountant, across) for each in runs]
@@ -99,7 +94,7 @@ def accuracy_chart(
     follows = accuracy_growths(runs, tracks, accountant, across)
     alt = accuracy_alt(tracks, axis, _going_on(runs))
     words = picture(f"Test accuracy against {across}", runs)
-    live_chart(figure, follows, key=key, alt=alt, height=height, fits=fits, **words)
+    live_chart(figure, follows, key=key, alt=alt, height=height, **words)
 
 
 def decisions_strip(watched: RunRecord) -> None:
@@ -267,8 +262,16 @@ def accuracy_growths(
     return found
 
 
-def spent_table(watched: RunRecord, accountant: str) -> Table | None:
-    """Epsilon by an accountant after some of the run's steps; None without an answer."""
+def spent_table(
+    watched: RunRecord,
+    accountant: str,
+    written: Callable[[float], str] | None = None,
+    counted: str = "step",
+) -> Table | None:
+    """Epsilon by an accountant after some of the run's steps; None without an answer.
+
+    `written` makes texts of the epsilons, and `counted` is the field of an event with the steps.
+    """
     mechanism = watched.plan.mechanism
     if mechanism is None:
         return None
@@ -277,7 +280,11 @@ def spent_table(watched: RunRecord, accountant: str) -> Table | None:
     known = (steps > 0) & np.isfinite(spent)
     if not known.any():
         return None
-    return Table(tuple(steps[known].tolist()), tuple(spent[known].tolist()))
+    at = tuple(steps[known].tolist())
+    epsilons = spent[known].tolist()
+    if written is None:
+        return Table(at, tuple(epsilons), counted)
+    return Table(at, tuple(map(written, epsilons)), counted)
 
 
 def _charted_steps(watched: RunRecord) -> IntArray:
@@ -418,10 +425,7 @@ def accepted_figures(watched: RunRecord, accountant: str) -> None:
     count = LiveNumber(
         "Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0
     )
-    table = spent_table(watched, accountant)
-    texts = None
-    if table:
-        texts = Table(table.steps, tuple(map(short, table.values)), "accepted")
+    texts = spent_table(watched, accountant, short, "accepted")
     claim = LiveNumber(INVALID, _claim(watched, accountant, accepted), *watched.since, texts=texts)
     live_figures([count, claim], "accepted_figures")
     if watched.plan.mechanism:
@@ -449,11 +453,7 @@ def _spent(watched: RunRecord, accountant: str) -> str:
 
 def spent_by_step(watched: RunRecord, accountant: str) -> Table | None:
     """The written epsilon after some of the run's steps; None without one."""
-    table = spent_table(watched, accountant)
-    if table is None:
-        return None
-    texts = [marked_epsilon(watched, accountant, each) for each in table.values]
-    return Table(table.steps, tuple(texts))
+    return spent_table(watched, accountant, partial(marked_epsilon, watched, accountant))
 
 
 def marked_epsilon(watched: RunRecord, accountant: str, epsilon: float) -> str:

@@ -14,8 +14,8 @@ from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from dpcore.training.events import Evaluated
-from pages.parts.cancelling import outcome_unsaid, say_outcome
-from pages.parts.controls.url_state import from_link, taken_from_link
+from pages.parts.cancelling import say_outcome
+from pages.parts.controls.url_state import Remembered, from_link, taken_from_link
 from pages.parts.results.costs import POLL_SECONDS, Spending, known_cost, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
@@ -26,15 +26,17 @@ SHOWN = "runs_shown"  # the ids on the charts
 DRAWN = "run_picker_drawn"  # counts changes from outside the widget; each makes a new widget
 LINES = "run_lines"  # the widget's line for each run; another line makes a new widget
 MAX_LOOKED_UP = 100  # ids of an address
+WHOLE = Remembered("one")  # id of the run that Runs shows whole, in place of its table
 
 
 def shown_runs() -> list[str]:
     return list(st.session_state.get(SHOWN, []))
 
 
-def outdated(ids: Sequence[str]) -> bool:
-    """True if a fragment drawn for these runs disagrees with the page."""
-    return outcome_unsaid() or st.session_state.get(SHOWN, list(ids)) != list(ids)
+def shown_whole() -> list[str]:
+    """The id of the run that is shown whole, if there is one; for a callback or a fragment."""
+    asked = st.session_state.get(WHOLE.key)
+    return [asked] if asked else []
 
 
 def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
@@ -51,7 +53,7 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
     st.session_state[LINES] = labels
     key = f"shown_{st.session_state.get(DRAWN, 0)}"
     st.multiselect(
-        "Runs shown (details: the current or the last one)",
+        "Runs shown",
         options,
         default=shown_runs(),
         format_func=lambda run: labels[run],
@@ -114,6 +116,13 @@ def show(runs: Sequence[str]) -> None:
     """
     st.session_state[SHOWN] = list(runs)
     st.session_state[DRAWN] = st.session_state.get(DRAWN, 0) + 1
+
+
+def put_in_place(run: str, new: str) -> None:
+    """Show a new run where another one was shown."""
+    show([new if each == run else each for each in shown_runs() or [run]])
+    if shown_whole() == [run]:
+        st.session_state[WHOLE.key] = new
 
 
 def readable(run: Run) -> bool:

@@ -1,14 +1,15 @@
-"""The settings of a run, drawn alike in the Lab and on the page Train."""
+"""The settings of a run, drawn."""
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.settings import DRAWN
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.carried import tell_other_data
 from pages.parts.controls import mechanism as controls
@@ -24,31 +25,41 @@ GOOD = "form_good"  # the last form whose values went together
 # Of all fields that were shown in this session: others come with other choices.
 DEFAULTS = "form_defaults"
 MAX_FACTOR = 1e9  # longest factor shown
+POISSON_DRAWN = (
+    "Training does not draw these batches. A run of these settings draws Poisson batches."
+)
 LONG, SHORT = 3, 0.1  # times the default rate * C, where accuracy has fallen
 
 
-def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
-    """Draw the settings of a run on the device.
+class Places(NamedTuple):
+    """Places among the fields."""
 
-    Returns the form, the place for the buttons and the place beside sigma. Values that do not go
-    together are reported at their field, and all fields stay.
+    start: Any  # of the buttons
+    beside_sigma: Any
+    end: Any
+
+
+def settings_form(device: str) -> tuple[Form, Places]:
+    """Draw the settings of a run on the device; return the form, and places among its fields.
+
+    Values that do not go together are reported at their field, and all fields stay.
     """
     follow_number()
     fields = page_fields()
-    form = form_of(fields, device, lab=lab)
+    form = form_of(fields, device)
     st.session_state[DEFAULTS] = st.session_state.get(DEFAULTS, {}) | fields.defaults
-    read = partial(form_of, device=device, lab=lab)
+    read = partial(form_of, device=device)
     with st.container(key="form", gap="xsmall"):
-        start, beside_sigma = _draw(Drawing(fields, form.obstacle, read), fields, form)
+        places = _draw(Drawing(fields, form.obstacle, read), fields, form)
         schedule_chart(form.mechanism, form.settings.schedule)
-    return form, start, beside_sigma
+    return form, places
 
 
-def form_on_screen(device: str, *, lab: bool) -> Form:
+def form_on_screen(device: str) -> Form:
     """The form as the browser shows it; for a callback."""
     look_again()
     follow_number()
-    return form_of(page_fields(), device, lab=lab)
+    return form_of(page_fields(), device)
 
 
 def last_good(form: Form, place: Any) -> Form:
@@ -63,7 +74,7 @@ def last_good(form: Form, place: Any) -> Form:
     return replace(good, obstacle=form.problem, texts={})
 
 
-def _draw(drawing: Drawing, fields: Fields, form: Form) -> tuple[Any, Any]:
+def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
     clip_norm = clip_norm_of(form.usual).key
     lr = learning_rate_of(form.usual).key
     _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
@@ -80,23 +91,23 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> tuple[Any, Any]:
     drawing.draw_either(controls.LENGTH)
     drawing.draw(clip_norm)
     _rate_hint(form, lr)
-    if controls.SAMPLER.key in fields.rows:
-        _draw_halves(drawing, "halves_below", "optimizer", "sampler")
-        sampler = SAMPLERS[fields.rows[controls.SAMPLER.key].text]
-        for parameter in sampler.parameters:
-            if parameter.name in fields.rows:
-                drawing.draw(parameter.name)
-    else:
-        drawing.draw("optimizer")
+    _draw_halves(drawing, "halves_below", "optimizer", "sampler")
+    sampler = SAMPLERS[fields.rows[controls.SAMPLER.key].text]
+    for parameter in sampler.parameters:
+        if parameter.name in fields.rows:
+            drawing.draw(parameter.name)
+    if form.sampler not in DRAWN:
+        st.caption(POISSON_DRAWN)
     with st.expander(MORE, expanded=drawing.opened("schedule_open")), st.container(gap="xsmall"):
         top = st.container()
         drawing.draw_rest("model")
         drawing.draw(lr)
         drawing.draw_rest()
+        end = st.container()
         with top:
             preset_choice()
     drawing.say_problem()
-    return start, beside_sigma
+    return Places(start, beside_sigma, end)
 
 
 def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:

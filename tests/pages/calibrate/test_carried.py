@@ -15,12 +15,8 @@ from tests.pages.read_page import number_in, typed
 
 APP = Path(__file__).parents[3] / "app.py"
 ASKED = {"n": "60000", "by": "rdp", "epochs": "5"}
+LAB = "pages/lab.py"
 pytestmark = pytest.mark.usefixtures("store")
-
-
-@pytest.fixture(params=["lab", "train"])
-def target(request: pytest.FixtureRequest) -> str:
-    return {"lab": "pages/lab.py", "train": "pages/train.py"}[request.param]
 
 
 @pytest.fixture
@@ -43,9 +39,9 @@ def opened(first: str = "pages/calibrate.py", **query: str) -> AppTest:
     return app.switch_page(first).run()
 
 
-def taken(app: AppTest, target: str) -> AppTest:
-    app.button(key=f"to_{target}").click().run()
-    app.switch_page(target).run()
+def taken(app: AppTest) -> AppTest:
+    app.button(key=f"to_{LAB}").click().run()
+    app.switch_page(LAB).run()
     assert not app.exception
     return app
 
@@ -62,9 +58,9 @@ def rdp(app: AppTest, n: int) -> float:
     return float(ACCOUNTANTS["rdp"].curve(mechanism, steps, 1e-5).epsilon[0])
 
 
-def test_data_that_have_as_many_examples_are_chosen(here, target: str):
+def test_data_that_have_as_many_examples_are_chosen(here):
     here(mnist=("full", "sample"))
-    app = taken(opened(**ASKED), target)
+    app = taken(opened(**ASKED))
     assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == (
         "mnist",
         "full",
@@ -72,11 +68,9 @@ def test_data_that_have_as_many_examples_are_chosen(here, target: str):
     assert said(app) == []
 
 
-def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_again(
-    here, target: str
-):
+def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_again(here):
     here()
-    app = taken(opened(**ASKED), target)
+    app = taken(opened(**ASKED))
     assert app.selectbox(key="dataset").value == "other"
     assert typed(app, "n") == 60_000
     (warned,) = said(app)

@@ -26,7 +26,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict]]:
 
 
 def say(store: Store, ids: list[str], **texts: str) -> None:
-    lab.say_outcome(form_of(Fields(texts), "cpu", lab=True), {}, None, watched_runs(store, ids))
+    lab.say_outcome(form_of(Fields(texts), "cpu"), {}, None, watched_runs(store, ids))
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,15 @@ def test_a_run_of_other_settings_stands_behind_the_epsilon_of_these(
     assert "{" not in before  # until the run has an accuracy
     assert "The run in the chart: {accuracy} % right at epsilon {epsilon}, delta 1e-5." in sentence
     assert set(numbers) == {"accuracy", "epsilon"}
+
+
+@pytest.mark.parametrize("changed", [{"sampler": "shuffle"}, {"sigma": 0.0}])
+def test_a_run_without_an_epsilon_by_the_accountants_is_told_by_its_accuracy_alone(
+    store: Store, said: list, changed: dict
+) -> None:
+    run = recorded(store, replace(FIRST, **changed), 40, Status.FINISHED)
+    say(store, [run], **{name: str(value) for name, value in changed.items()})
+    ((sentences, numbers),) = said
+    assert sentences[-1] == "{accuracy} % right."
+    assert not any("Press Train" in each for each in sentences) or "sampler" not in changed
+    assert numbers["accuracy"].value == "66.0"

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.papers.paper import Paper
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.papers.opening import TRAINS, fields_of, fields_of_run
-from pages.parts.shell.menu import PAGES
+from pages.parts.papers.opening import fields_of, fields_of_run
+from pages.parts.shell.menu import LAB, PAGES
 from tests.pages.papers.dummy import (
     CONFIG,
     DECAYING,
@@ -27,7 +27,7 @@ from tests.pages.papers.dummy import (
     rows,
 )
 from tests.pages.read_page import typed
-from tests.pages.train_page import opened, press
+from tests.pages.train_page import started
 
 __all__ = ["dummy"]
 CONTROLLED = [page for page in PAGES if page.has_controls]
@@ -81,25 +81,16 @@ def test_a_setting_opens_on_every_page_that_has_controls(store: Store):
                 assert typed(page, f"rate_{setting.schedule}") == setting.rate, (setting, target)
 
 
-def test_a_run_opens_as_it_is_declared_on_the_pages_that_train(store: Store):
+def test_a_run_opens_as_it_is_declared_in_the_lab(store: Store):
     for config in [CONFIG, OTHER, RARE, ON_FEATURES]:
-        for file in [page.file for page in PAGES if page.address in TRAINS]:
-            page = page_at(file, fields_of_run(config))
-            button = (
-                each
-                for each in page.button
-                if each.label == "Train with these settings" or each.key == "train"
-            )
-            next(button).click().run()
-            run = next(run for run in store.runs() if run.config.private)
-            assert run.config == config, (config, file)
+        page_at(LAB.file, fields_of_run(config)).button(key="train").click().run()
+        run = next(run for run in store.runs() if run.config.private)
+        assert run.config == config
 
 
-def test_a_long_seed_and_other_batches_than_poisson_ones_open_on_the_page_train(store: Store):
+def test_a_long_seed_and_other_batches_than_poisson_ones_open_in_the_lab(store: Store):
     config = replace(CONFIG, sampler="shuffle", seed=2**62)
-    page = press(opened(**fields_of_run(config)), "Train with these settings")
-    assert not page.error
-    assert store.runs()[0].config == config
+    assert started(store, **fields_of_run(config)) == config
 
 
 def test_each_row_links_to_the_pages_that_show_what_it_has(store: Store, dummy: Paper):
@@ -118,4 +109,4 @@ def test_each_row_links_to_the_pages_that_show_what_it_has(store: Store, dummy: 
     trained = ways[f"{TRAINED.place}: {TRAINED.quantity}"]
     assert [title for _, title in trained] == [page.title for page in CONTROLLED]
     ends_at_epsilon = ways[f"{UNTRAINED.place}: {UNTRAINED.quantity}"]
-    assert [title for _, title in ends_at_epsilon] == ["Train"]
+    assert [title for _, title in ends_at_epsilon] == ["Lab"]

@@ -12,7 +12,7 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from tests.pages import perturbation_page
 from tests.pages.people.conftest import Class, Visitor
-from tests.pages.train_page import CONFIG, events_of, opened, press, progress
+from tests.pages.train_page import CONFIG, events_of, lab, press, progress, whole
 
 NOT_YOURS = "This is somebody else's run. Only its owner or the teacher can {} it."
 
@@ -36,8 +36,11 @@ def comparison_of(store: Store, somebody: Visitor) -> str:
 
 def compared() -> AppTest:
     """The page of perturbation after a click on Compare."""
-    page = perturbation_page.opened()
-    next(each for each in page.button if each.key == "compare").click().run()
+    return pressed(perturbation_page.opened(), "compare")
+
+
+def pressed(page: AppTest, key: str) -> AppTest:
+    page.button(key=key).click().run()
     assert not page.exception
     return page
 
@@ -49,14 +52,14 @@ def told(page: AppTest) -> list[str]:
 def test_what_is_started_is_of_who_started_it(room: Class, store: Store):
     ann = room.visitor()
     room.turn_of(ann)
-    press(opened(), "Train with these settings")
+    pressed(lab(), "train")
     compared()
     assert [run.owner for run in store.runs(kind=None)] == [ann.owner] * 2
 
 
 def test_who_is_not_known_starts_nothing(room: Class, store: Store):
     room.sends("forged")
-    assert told(press(opened(), "Train with these settings")) == [NOBODY]
+    assert told(pressed(lab(), "train")) == [NOBODY]
     assert told(compared()) == [NOBODY]
     assert store.runs(kind=None) == []
 
@@ -65,14 +68,14 @@ def test_others_see_a_run_and_no_button_that_stops_it(room: Class, store: Store)
     ann, bob = room.visitor(), room.visitor()
     run, ended = run_of(store, ann), run_of(store, ann, Status.CANCELLED)
     room.turn_of(ann)
-    assert "Cancel" in labels(opened(run))
-    assert "Resume" in labels(opened(ended))
+    assert "Cancel" in labels(whole(run))
+    assert "Resume" in labels(whole(ended))
     room.turn_of(bob)
-    assert len(progress(opened(run))) == 1
-    assert not {"Cancel", "Resume"} & (labels(opened(run)) | labels(opened(ended)))
+    assert len(progress(whole(run))) == 1
+    assert not {"Cancel", "Resume"} & (labels(whole(run)) | labels(whole(ended)))
     room.turn_of(room.visitor(teacher=True))
-    assert "Cancel" in labels(opened(run))
-    assert "Resume" in labels(opened(ended))
+    assert "Cancel" in labels(whole(run))
+    assert "Resume" in labels(whole(ended))
 
 
 def test_who_presses_a_button_that_was_drawn_for_its_owner_changes_nothing(
@@ -83,7 +86,7 @@ def test_who_presses_a_button_that_was_drawn_for_its_owner_changes_nothing(
     for somebody, refusal in ((room.visitor(), NOT_YOURS), (Visitor("", ""), NOBODY)):
         for verb, each in (("cancel", run), ("resume", ended)):
             room.turn_of(ann)
-            page = opened(each)
+            page = whole(each)
             room.turn_of(somebody)
             assert told(press(page, verb.capitalize())) == [refusal.format(verb)]
         assert not store.run(run).cancelling, somebody
@@ -93,7 +96,7 @@ def test_who_presses_a_button_that_was_drawn_for_its_owner_changes_nothing(
 def test_saying_yes_to_the_question_is_asked_about_too(room: Class, store: Store):
     run = run_of(store, room.visitor())
     room.turn_of(room.visitor(teacher=True))
-    page = press(opened(run), "Cancel")
+    page = press(whole(run), "Cancel")
     room.turn_of(room.visitor())
     press(page, "Cancel this run")
     assert not store.run(run).cancelling
@@ -108,7 +111,7 @@ def test_a_resumed_run_stays_its_owners(
     ann = room.visitor()
     ended = run_of(store, ann, Status.CANCELLED)
     room.turn_of(resumer(room, ann))
-    press(opened(ended), "Resume")
+    press(whole(ended), "Resume")
     rest: Run = next(each for each in store.runs() if each.id != ended)
     assert rest.owner == ann.owner
 

@@ -106,7 +106,7 @@ def test_no_file_can_be_had_by_a_path(room: Server):
         "/static/../../../app.py",
         "/component/x/../../app.py",
         "/media/../../app.py",
-        "/pages/train.py",
+        "/pages/runs.py",
         "/.streamlit/config.toml",
         "/app/static/x",
         "/_stcore/bidi-components/x/%2e%2e/%2e%2e/app.py",

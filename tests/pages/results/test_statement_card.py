@@ -18,7 +18,7 @@ from tests.pages.train_page import CONFIG, PAGE, opened_at, recorded
 
 
 def opened(*runs: str, **query: str) -> AppTest:
-    """The training page with the statement open."""
+    """The page Runs with these ticked, and the statement open."""
     return opened_at(PAGE, *runs, session={"statement_card": True}, **query)
 
 

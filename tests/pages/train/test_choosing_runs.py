@@ -14,7 +14,7 @@ from dpcore.training.defaults import defaults
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import start
 from pages.parts.train.run_labels import labels_of
-from tests.pages.train_page import CONFIG, opened, press, recorded
+from tests.pages.train_page import CONFIG, press, recorded, whole
 
 SGD, PIADAM = defaults("mnist", "cnn", "sgd"), defaults("mnist", "cnn", "pi_adam")
 
@@ -103,7 +103,7 @@ def asked(page) -> str:
 
 def test_cancelling_a_run_that_was_started_elsewhere_names_it_and_asks_first(store: Store):
     run = recorded(store, CONFIG, 40)
-    page = press(opened(run), "Cancel")
+    page = press(whole(run), "Cancel")
     assert "MNIST cnn, SGD, sigma 1.23" in asked(page)
     assert not store.run(run).cancelling
     press(page, "Cancel this run")
@@ -112,7 +112,7 @@ def test_cancelling_a_run_that_was_started_elsewhere_names_it_and_asks_first(sto
 
 def test_a_run_that_was_started_or_resumed_here_is_cancelled_without_a_question(store: Store):
     other = recorded(store, CONFIG, 40, Status.CANCELLED)
-    page = press(opened(other), "Resume")
+    page = press(whole(other), "Resume")
     (new,) = store.runs(Status.QUEUED)
     press(page, "Cancel")
     assert store.run(new.id).status is Status.CANCELLED

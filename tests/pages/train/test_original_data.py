@@ -18,7 +18,7 @@ from dpcore.training.events import Finished
 from dpcore.training.loop import train
 from tests.data.image_files import folder, images
 from tests.data.original_files import WRITERS, small
-from tests.pages.train_page import opened, press
+from tests.pages.train_page import opened, started
 
 __all__ = ["PAPERS"]  # imported before the data sets shrink: its runs are of the real ones
 
@@ -48,7 +48,7 @@ def name(request, tmp_path, monkeypatch) -> str:
 def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkeypatch):
     with Store() as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
-        press(opened(dataset=name, batch="12", epochs="1"), "Train with these settings")
+        started(store, dataset=name, batch="12", epochs="1")
         run = store.runs()[0]
         assert (run.config.dataset, run.config.source) == (name, "full")
         assert run.config.model == name or name == PETS
@@ -57,7 +57,7 @@ def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkey
         for event in events:
             store.append(run.id, event)
         store.end(run.id, Status.FINISHED, None)
-        page = opened(run.id, dataset=name, batch="12", epochs="1")
+        page = opened(run.id)
         assert not page.error
         assert DATASETS[name].title in str(page)
         monkeypatch.setenv("DPCORE_DATA", "elsewhere")

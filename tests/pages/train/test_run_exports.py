@@ -15,7 +15,7 @@ from pages.parts.train.run_charts import evaluations_rows
 from pages.parts.train.run_history import watched_runs
 from tests.pages.train_page import CONFIG, recorded
 
-LINK = "http://127.0.0.1:8501/train?run=a"
+LINK = "http://127.0.0.1:8501/runs?one=a"
 
 
 def rows_of(rows: Rows) -> list[dict[str, str]]:

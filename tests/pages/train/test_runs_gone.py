@@ -1,6 +1,4 @@
-"""Runs that are no longer in the store: each is named as gone, and the rest of the training page
-works.
-"""
+"""Runs that are no longer in the store: each is named as gone, and the rest of the page works."""
 
 import sqlite3
 
@@ -8,7 +6,7 @@ import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.pages.train_page import CONFIG, metrics, opened, press, recorded
+from tests.pages.train_page import CONFIG, metrics, opened, press, recorded, whole
 
 
 def emptied(store: Store, *gone: str) -> None:
@@ -52,7 +50,7 @@ def test_a_run_that_goes_while_it_is_watched_is_named_and_the_other_one_stays(
 def test_pressing_a_button_of_a_run_that_is_gone_is_a_sentence(store: Store):
     for button in ["Cancel", "Resume"]:
         run = recorded(store, CONFIG, 40, Status.CANCELLED if button == "Resume" else None)
-        page = opened(run)
+        page = whole(run)
         emptied(store)
         press(page, button)
         assert any(run in each.value for each in page.error), button

@@ -17,6 +17,7 @@ from tests.pages.train_page import CONFIG, opened_at, press, recorded
 from tests.runs.live_workers import held
 
 PAGES = Path(__file__).parents[3] / "pages"
+ALONE = "Train without privacy"
 Fault = Callable[[Store], None]
 
 
@@ -59,7 +60,7 @@ TROUBLES = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", ["train.py", "runs.py", "lab.py"])
+@pytest.mark.parametrize("page", ["runs.py", "lab.py"])
 @pytest.mark.parametrize("fault", TROUBLES, ids=lambda fault: fault.__name__)
 def test_a_page_whose_store_is_gone_says_so_in_a_sentence(
     store: Store, run: str, page: str, fault: Fault
@@ -97,10 +98,10 @@ def submit_for_ever(store: Store) -> None:
 def test_a_run_that_cannot_be_kept_is_not_begun_and_the_page_says_why(
     store: Store, run: str, fault: Fault, sentence: str
 ) -> None:
-    page = opened_at(PAGES / "train.py", run)
+    page = opened_at(PAGES / "lab.py", run)
     fault(store)
     before = store.runs()
-    assert sentence in said(press(page, "Train with these settings"))
+    assert sentence in said(press(page, ALONE))
     assert store.runs() == before
 
 
@@ -115,8 +116,8 @@ def test_pages_are_drawn_while_another_process_holds_the_store_and_say_what_cann
         run = recorded(store, CONFIG, 40)
         with held(store.path, 60):
             assert said(opened_at(PAGES / "runs.py", run)) == ""
-            page = opened_at(PAGES / "train.py", run)
-            assert "to be free within" in said(press(page, "Train with these settings"))
+            page = opened_at(PAGES / "lab.py", run)
+            assert "to be free within" in said(press(page, ALONE))
         assert len(store.runs()) == 1
-        press(page, "Train with these settings")
+        press(page, ALONE)
         assert len(store.runs(Status.QUEUED)) == 1
