@@ -21,15 +21,14 @@ from dpcore.privacy.report.numbers import (
 )
 from dpcore.privacy.report.verdict import unavailable
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
-from dpcore.privacy.sampling.base import Poisson
+from dpcore.privacy.sampling.base import ADD_REMOVE, ZERO_OUT, Poisson
 from dpcore.privacy.selection.best_of import SECRET, best_of, read_runs
 
 TEXTS = words_in(Path(__file__).with_name("statement.toml"))
 NOT_COVERED: str = TEXTS["not_covered"]
 WIDE = 1.05  # ratio of upper to lower end above which a band is called proven, not certified
-ADD_REMOVE = Poisson.adjacency
 # Equal for Poisson batches: an absent record adds nothing to either.
-SAME = {ADD_REMOVE, "zero-out"}
+SAME = {ADD_REMOVE, ZERO_OUT}
 UNIT = "one training example"
 ADJACENCY = "add/remove: data sets that differ by one example, present or absent"
 CHOSEN = ("10", "geometric:10")  # numbers of runs that are priced
