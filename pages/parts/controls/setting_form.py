@@ -1,6 +1,5 @@
 """The fields of a mechanism, drawn: on the pages that speak about one without training it."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -31,6 +30,7 @@ UNCHANGED = "Sigma does not change within so few epochs: train longer to see it 
 NOTHING = "Nothing to show yet: some settings conflict (see the message in red)."
 LAST = "These settings conflict; the charts still show the last valid ones."
 GOOD = "last_good_setting"
+EITHER = {"batch": SAMPLING, "steps": LENGTH}  # quantities that another may stand in for
 
 
 def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
@@ -69,14 +69,10 @@ def _draw(fields: Fields, solved: str) -> None:
     drawing = Drawing(fields, read=_read)
     top = st.container(gap="xsmall")
     drawing.draw("n")
-    draws: dict[str, Callable[[], None]] = {
-        "batch": lambda: drawing.draw_either(SAMPLING),
-        "sigma": lambda: drawing.draw("sigma"),
-        "steps": lambda: drawing.draw_either(LENGTH),
-    }
-    last = draws.pop("batch" if solved == "q" else solved, None)
-    for draw in draws.values():
-        draw()
+    last = "batch" if solved == "q" else solved
+    for name in ("batch", "sigma", "steps"):
+        if name != last:
+            _draw_quantity(drawing, name)
     drawing.draw("delta")
     rest = st.container(gap="xsmall")
     if last:
@@ -84,7 +80,7 @@ def _draw(fields: Fields, solved: str) -> None:
             f"You are solving for {solved}. Below, set your present value: the mark “now” on the"
             " map."
         )
-        last()
+        _draw_quantity(drawing, last)
     with (
         rest,
         st.expander("Schedule, clipping, optimizer", expanded=drawing.opened("schedule_open")),
@@ -93,6 +89,13 @@ def _draw(fields: Fields, solved: str) -> None:
     drawing.say_problem()
     with top:
         preset_choice()
+
+
+def _draw_quantity(drawing: Drawing, name: str) -> None:
+    if name in EITHER:
+        drawing.draw_either(EITHER[name])
+    else:
+        drawing.draw(name)
 
 
 def _read(fields: Fields) -> None:
