@@ -11,6 +11,7 @@ from dpcore.data.importing import import_folder
 from dpcore.data.originals import READERS
 from dpcore.papers.catalogue import PAPERS
 from dpcore.runs import pool
+from dpcore.runs.plain_text import escaped
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.defaults import BATCH
@@ -18,7 +19,7 @@ from dpcore.training.events import Finished
 from dpcore.training.loop import train
 from tests.data.image_files import folder, images
 from tests.data.original_files import WRITERS, small
-from tests.pages.train_page import opened, started
+from tests.pages.train_page import opened, started, whole
 
 __all__ = ["PAPERS"]  # imported before the data sets shrink: its runs are of the real ones
 
@@ -57,9 +58,9 @@ def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkey
         for event in events:
             store.append(run.id, event)
         store.end(run.id, Status.FINISHED, None)
-        page = opened(run.id)
+        page = whole(run.id)
         assert not page.error
-        assert DATASETS[name].title in str(page)
+        assert escaped(DATASETS[name].title) in page.header[0].value
         monkeypatch.setenv("DPCORE_DATA", "elsewhere")
         page = opened(run.id)
         assert not page.exception
