@@ -59,7 +59,8 @@ def resume(run: TrainingRun, path: Path) -> int:
     version, or a damaged one.
     """
     with open_regular(path) as file:
-        label, state = read_label(file), io.BytesIO(file.read())
+        label = read_label(file)
+        state = io.BytesIO(file.read())
     refusal = (
         f"Expected {path} to be a checkpoint, but it is damaged, changed or of another version;"
         f" {INSTEAD}"
@@ -85,10 +86,9 @@ def resume(run: TrainingRun, path: Path) -> int:
                 f"Expected {name}={here} to be {was}, as where {path} was written; {way(was)}"
             )
     if label.data != run.fingerprint:
-        now, was = run.fingerprint[:SHOWN], label.data[:SHOWN]
         raise ValueError(
-            f"Expected data={now}... to be {was}..., as where {path} was written: images and"
-            f" features; {DATA}"
+            f"Expected data={run.fingerprint[:SHOWN]}... to be {label.data[:SHOWN]}..., as where"
+            f" {path} was written: images and features; {DATA}"
         )
     before = snapshot(run)
     try:

@@ -131,9 +131,9 @@ class RunConfig(Settings):
         """The shape of a model's input: (channels, height, width) of an image's features, or
         (dimensions,).
         """
-        return (
-            (self.pca,) if self.pca else KINDS[self.features].shape_of(DATASETS[self.dataset].shape)
-        )
+        if self.pca:
+            return (self.pca,)
+        return KINDS[self.features].shape_of(DATASETS[self.dataset].shape)
 
     @property
     def q(self) -> float:
@@ -158,11 +158,12 @@ class RunConfig(Settings):
         >>> RunConfig(sigma=2, seed=5).chosen()
         {'sigma': 2.0, 'seed': 5}
         """
-        return {
-            field.name: float(value) if isinstance(field.default, float) else value
-            for field in fields(self)
-            if (value := getattr(self, field.name)) != field.default
-        }
+        chosen = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                chosen[field.name] = float(value) if isinstance(field.default, float) else value
+        return chosen
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "RunConfig":

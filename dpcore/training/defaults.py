@@ -55,9 +55,12 @@ def defaults(
     source = dataset_of(dataset).sources[0] if source is None else source
     check.one_of(BATCH, source=source)
     chosen = OPTIMIZERS[optimizer]
-    clip_norm, lr = chosen.clip_norm, chosen.special_lr.get(f"{dataset} {model}", chosen.lr)
+    clip_norm = chosen.clip_norm
+    lr = chosen.special_lr.get(f"{dataset} {model}", chosen.lr)
     if reading != "scaled" and chosen.directions:
         clip_norm, lr = chosen.directions
+    if not private:
+        lr = chosen.baseline_lr
     return RunConfig(
         dataset=dataset,
         source=source,
@@ -68,7 +71,7 @@ def defaults(
         features=features,
         batch=min(BATCH[source], -(-dataset_of(dataset).examples(source) // 4)),
         clip_norm=clip_norm,
-        lr=lr if private else chosen.baseline_lr,
+        lr=lr,
     )
 
 
@@ -76,7 +79,6 @@ NAMES = sorted(
     (name for name in SETTINGS if name != "private"), key=lambda name: SETTINGS[name].rank
 )
 UNUSUAL = [name for name in NAMES if SETTINGS[name].unusual]
-PLAIN = RunConfig()
 
 
 def described(config: RunConfig) -> str:
@@ -85,12 +87,12 @@ def described(config: RunConfig) -> str:
     >>> described(RunConfig(clipping="per_layer", ema=0.99))
     'MNIST cnn, SGD, sigma 1.23, per layer, EMA 0.99'
     """
-    unusual = [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
     pieces = [
         f"{DATASETS[config.dataset].title} {config.model}",
         phrase("optimizer", config),
         noise_of(config),
     ]
+    unusual = [name for name in UNUSUAL if getattr(config, name) != SETTINGS[name].default]
     return ", ".join([*pieces, *(phrase(name, config) for name in unusual)])
 
 
@@ -100,19 +102,19 @@ def phrase(name: str, config: RunConfig) -> str:
     >>> phrase("sigma", RunConfig()), phrase("lr", RunConfig())
     ('sigma 1.23', 'lr 0.5')
     """
-    setting, value = SETTINGS[name], getattr(config, name)
+    setting = SETTINGS[name]
+    value = getattr(config, name)
     if setting.off and value == setting.default:
         return setting.off
-    registry = (
-        setting.choices
-        if isinstance(setting, Choice) and isinstance(setting.choices, Mapping)
-        else {}
-    )
-    return (
-        setting.short.format(value, of=registry.get(value)) if setting.short else f"{name} {value}"
-    )
+    if not setting.short:
+        return f"{name} {value}"
+    if isinstance(setting, Choice) and isinstance(setting.choices, Mapping):
+        return setting.short.format(value, of=setting.choices.get(value))
+    return setting.short.format(value)
 
 
 def noise_of(config: RunConfig) -> str:
     """The noise of a run in a word or two."""
-    return phrase("sigma", config) if config.private else "no privacy"
+    if config.private:
+        return phrase("sigma", config)
+    return "no privacy"

@@ -1,6 +1,7 @@
 """Inputs of a network from a run's data: pixels, or features and views."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,6 +15,9 @@ from dpcore.data.loading import Images, fingerprint_of, load
 from dpcore.training.config import RunConfig
 from dpcore.training.features.cache import load_or_compute
 from dpcore.training.features.compute import Steps, run_to_end, scaled
+
+Positions = NDArray[np.int64]  # of the examples in a batch, increasing
+Labelled = tuple[Tensor, Tensor]  # examples (n, ...) and their labels (n,)
 
 
 class PickedRows:
@@ -60,7 +64,7 @@ def moved(values: NDArray[Any], device: torch.device) -> Tensor:
     return tensor.to(device)
 
 
-TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = WeakKeyDictionary()
+TENSORS: WeakKeyDictionary[Images, dict[torch.device, Labelled]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,18 @@ class Inputs:
     (n,).
     """
 
-    train: tuple[Tensor, Tensor]
+    train: Labelled
     # The last training examples, held out; answers are averaged over their views.
-    public: tuple[Tensor, Tensor]
-    test: tuple[Tensor, Tensor]
+    public: Labelled
+    test: Labelled
     fingerprint: str  # of the data set, and of its features unless they are pixels
     note: str = ""  # a sentence on a failure to keep features; empty otherwise
+
+    def changed(self, change: Callable[[Tensor], Tensor]) -> "Inputs":
+        """The inputs with the examples of all three parts changed in the same way."""
+        parts = (self.train, self.public, self.test)
+        train, public, test = [(change(x), y) for x, y in parts]
+        return Inputs(train, public, test, self.fingerprint, self.note)
 
 
 def inputs_of(config: RunConfig, device: torch.device) -> Inputs:
@@ -93,7 +103,8 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
             f"Expected {n + config.public} training examples; {config.source} data has"
             f" {len(data.train)}."
         )
-    parts, fingerprint, digests, note = [], fingerprint_of(data), "", ""
+    fingerprint = fingerprint_of(data)
+    parts, digests, note = [], "", ""
     for part in (data.train, data.test):
         if config.features == "pixels" and config.views == 1:
             values, labels = tensors(part, device)
@@ -102,16 +113,16 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
             values = found.values if config.views > 1 else found.values[:, 0]
             labels = torch.tensor(part.labels, device=device).long()
             digests, note = digests + found.digest, note or found.note
-        parts.append(
-            ((centred(values) if config.pixel_scale == "centred" else values).to(device), labels)
-        )
+        if config.pixel_scale == "centred":
+            values = centred(values)
+        parts.append((values.to(device), labels))
     if digests:
         fingerprint = hashlib.sha256((fingerprint + digests).encode()).hexdigest()
     (x, y), tested = parts
     return Inputs((x[:n], y[:n]), (x[n:], y[n:]), tested, fingerprint, note)
 
 
-def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
+def tensors(part: Images, device: torch.device) -> Labelled:
     """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,);
     read-only.
 
@@ -122,10 +133,8 @@ def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
     if device not in kept:
         ids = part.images.dtype == np.uint16
         given = part.images.astype(np.int32) if ids else part.images
-        values, labels = (
-            torch.tensor(given, device=device),
-            torch.tensor(part.labels, device=device).long(),
-        )
+        values = torch.tensor(given, device=device)
+        labels = torch.tensor(part.labels, device=device).long()
         if not ids:
             values = values.float() if values.dim() == 2 else scaled(values)
         kept[device] = values, labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpcore import check
 from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
@@ -46,49 +46,29 @@ class Model:
         """True if it takes these features of the examples; ids are no quantities, so they make no
         vector.
         """
-        return KINDS[features].shape_of(dataset.shape) in self.only or (
-            self.dense and not dataset.ids
-        )
+        if self.dense:
+            return not dataset.ids
+        return KINDS[features].shape_of(dataset.shape) in self.only
+
+
+def _model(name: str, groups: int, **properties: Any) -> Model:
+    """The model whose layers the function of that name in `networks` builds."""
+    layers = late(f"networks:{name}")
+    return Model(**named_words(TEXTS, name), groups=groups, layers=layers, **properties)
 
 
 MODELS = {
     each.name: each
     for each in (
-        Model(
-            **named_words(TEXTS, "cnn9"),
-            groups=8,
-            layers=late("networks:cnn9"),
-            only=((3, 32, 32),),
-        ),
-        Model(**named_words(TEXTS, "abadi"), groups=2, layers=late("networks:abadi"), wide=True),
-        Model(
-            **named_words(TEXTS, "linear"), groups=1, layers=late("networks:linear"), hidden=False
-        ),
-        Model(**named_words(TEXTS, "mlp"), groups=2, layers=late("networks:mlp"), wide=True),
-        Model(
-            **named_words(TEXTS, "cnn"), groups=4, layers=late("networks:cnn"), only=((1, 28, 28),)
-        ),
-        Model(
-            **named_words(TEXTS, "map_cnn"),
-            groups=2,
-            layers=late("networks:map_cnn"),
-            only=SCATTERED,
-        ),
-        Model(
-            **named_words(TEXTS, "adult"),
-            groups=2,
-            layers=late("networks:adult"),
-            only=(ADULT.shape,),
-        ),
-        Model(
-            **named_words(TEXTS, "imdb"), groups=3, layers=late("networks:imdb"), only=(IMDB.shape,)
-        ),
-        Model(
-            **named_words(TEXTS, "movielens"),
-            groups=2,
-            layers=late("networks:movielens"),
-            only=(MOVIELENS.shape,),
-        ),
+        _model("cnn9", 8, only=((3, 32, 32),)),
+        _model("abadi", 2, wide=True),
+        _model("linear", 1, hidden=False),
+        _model("mlp", 2, wide=True),
+        _model("cnn", 4, only=((1, 28, 28),)),
+        _model("map_cnn", 2, only=SCATTERED),
+        _model("adult", 2, only=(ADULT.shape,)),
+        _model("imdb", 3, only=(IMDB.shape,)),
+        _model("movielens", 2, only=(MOVIELENS.shape,)),
     )
 }
 
@@ -104,10 +84,11 @@ def models_for(dataset: str, features: str = "pixels") -> tuple[str, ...]:
     """
     check.one_of(kinds_for(dataset_of(dataset)), **{f"{dataset}'s features": features})
     suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset), features)]
-    made, least = (lambda model: not model.dense), (lambda model: not model.hidden)
-    return tuple(
-        model.name for model in sorted(suited, key=made if features == PIXELS.name else least)
-    )
+    if features == PIXELS.name:
+        suited.sort(key=lambda model: not model.dense)
+    else:
+        suited.sort(key=lambda model: not model.hidden)
+    return tuple(model.name for model in suited)
 
 
 def build(
@@ -132,5 +113,7 @@ def build(
     kind = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[activation]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        chosen = MODELS[model]
-        return chosen.layers(kind, shape, classes, *([width] if chosen.wide else []))
+        layers = MODELS[model].layers
+        if MODELS[model].wide:
+            return layers(kind, shape, classes, width)
+        return layers(kind, shape, classes)

@@ -29,6 +29,7 @@ from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta, generator_of
 
+Releases = tuple[Release, ...]
 HORIZONS = 64  # numbers of steps compared in one round of the search for the last affordable one
 PROJECTION_NOTE = "Charges one noisy release at (1, sigma of DP-PCA), then the steps."  # of DP-PCA
 
@@ -45,16 +46,25 @@ def unaccounted(config: RunConfig) -> str:
             " without noise. So clipping does not bound the influence of one example. This reading"
             " is a demonstration."
         )
-    return "" if config.sampler == Poisson.name else of_other_batches(config)
+    if config.sampler != Poisson.name:
+        return of_other_batches(config)
+    return ""
+
+
+def sensitivity_of(config: RunConfig) -> float:
+    """The most that one example moves the sum of clipped gradients, in units of C."""
+    return CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
 
 
 def of_other_batches(config: RunConfig) -> str:
     """The proven range of epsilon for a run whose batches are not Poisson's, as sentences."""
-    sampler, steps = SAMPLERS[config.sampler], config.steps_of_epochs
-    sigma = config.sigma / CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
+    sampler = SAMPLERS[config.sampler]
+    steps = config.steps_of_epochs
+    sigma = config.sigma / sensitivity_of(config)
     if sigma < MIN_SIGMA:
         return f"No epsilon: sigma={config.sigma:g} is below {MIN_SIGMA:g} sensitivities."
-    if why := missing_noise(config, (Release(1.0, sigma, steps),)):
+    why = missing_noise(config, (Release(1.0, sigma, steps),))
+    if why:
         return why
     found = sampler.curve(config.q, sigma, steps, config.delta).last
     ends = f"{outward(found.lower or 0.0, math.floor)} and {outward(found.value, math.ceil)}"
@@ -65,7 +75,7 @@ def of_other_batches(config: RunConfig) -> str:
     ).rstrip()
 
 
-def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:
+def missing_noise(config: RunConfig, releases: Releases) -> str:
     """The reason why the generator's missing noise leaves no epsilon, as a sentence; empty if its
     charge is covered.
 
@@ -82,17 +92,19 @@ def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:
     )
 
 
-def first_releases(config: RunConfig) -> tuple[Release, ...]:
+def first_releases(config: RunConfig) -> Releases:
     """The releases of the whole training set before the first step."""
-    releases = (
-        (config.pca > 0, config.pca_sigma),
-        (OPTIMIZERS[config.optimizer].by_relevance, config.relevance_sigma),
-        (config.mean_sigma > 0, config.mean_sigma),
-    )
-    return tuple(Release(1.0, sigma) for released, sigma in releases if released)
+    releases = []
+    if config.pca:
+        releases.append(Release(1.0, config.pca_sigma))
+    if OPTIMIZERS[config.optimizer].by_relevance:
+        releases.append(Release(1.0, config.relevance_sigma))
+    if config.mean_sigma:
+        releases.append(Release(1.0, config.mean_sigma))
+    return tuple(releases)
 
 
-def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
+def drawn_releases(config: RunConfig) -> Releases:
     """The steps of all epochs, with the sigma that each draws.
 
     Errors: ValueError for an unsuitable noise schedule.
@@ -101,15 +113,14 @@ def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
     return recipe.mechanism(config.q, config.sigma, config.steps_of_epochs).releases
 
 
-def charged_releases(config: RunConfig) -> tuple[Release, ...]:
+def charged_releases(config: RunConfig) -> Releases:
     """The steps of all epochs, with the sigma that is charged for each.
 
     Clipping each of k layers to C gives a joint sensitivity of C sqrt(k): with noise sigma C the
     step is one Gaussian of multiplier sigma / sqrt(k). Source: methods of Abadi et al. 2016 as
     coded, which charge sigma k times instead.
     """
-    # In units of C.
-    sensitivity = CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
+    sensitivity = sensitivity_of(config)
     drawn = drawn_releases(config)
     least = min(release.sigma for release in drawn)
     if least / sensitivity < MIN_SIGMA:
@@ -118,9 +129,7 @@ def charged_releases(config: RunConfig) -> tuple[Release, ...]:
             f" schedule={config.schedule!r} to stay at {MIN_SIGMA * sensitivity:g} or above in"
             f" every step; it falls to {least:g}. Raise sigma."
         )
-    return tuple(
-        Release(release.q, release.sigma / sensitivity, release.count) for release in drawn
-    )
+    return tuple(replace(release, sigma=release.sigma / sensitivity) for release in drawn)
 
 
 def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: float) -> int:
@@ -146,12 +155,12 @@ def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: flo
     return low
 
 
-def first_steps(releases: tuple[Release, ...], steps: int) -> tuple[Release, ...]:
+def first_steps(releases: Releases, steps: int) -> Releases:
     """The first `steps` steps of the releases."""
     kept, left = [], steps
     for release in releases:
         if left:
-            kept.append(Release(release.q, release.sigma, min(release.count, left)))
+            kept.append(replace(release, count=min(release.count, left)))
             left -= kept[-1].count
     return tuple(kept)
 
@@ -165,21 +174,23 @@ class Plan:
     """The number of steps, the noise of each, and the charge."""
 
     steps: int  # T: those of the epochs, or as many of them as `stop_epsilon` affords
-    first: tuple[Release, ...]  # before the first step
+    first: Releases  # before the first step
     # The steps with the sigma that is drawn; empty for a run without noise.
-    drawn: tuple[Release, ...]
+    drawn: Releases
     # The steps with the sigma that is charged; empty without an epsilon.
-    charged: tuple[Release, ...]
+    charged: Releases
     unaccounted: str = ""  # the reason why there is no epsilon, as a sentence
     # By earlier runs that this one begins anew, charged before all else.
-    spent: tuple[Release, ...] = ()
+    spent: Releases = ()
     # Steps of earlier runs that this one continues: it draws their noise again.
     already_released: int = 0
 
     @cached_property
     def mechanism(self) -> Mechanism | None:
         """Everything that the run releases; None without an epsilon."""
-        return None if self.unaccounted else Mechanism((*self.spent, *self.first, *self.charged))
+        if self.unaccounted:
+            return None
+        return Mechanism((*self.spent, *self.first, *self.charged))
 
     @property
     def sigmas(self) -> FloatArray:
@@ -205,7 +216,9 @@ class Plan:
         >>> plan(RunConfig(sigma=2.0)).released(7)
         Mechanism(releases=(Release(q=0.0512, sigma=2.0, count=7),))
         """
-        count = self.repeated if done is None else self.compositions_at(done)
+        count = self.repeated
+        if done is not None:
+            count = self.compositions_at(done)
         if self.mechanism is None or not count:
             return None
         return Mechanism(first_steps(self.mechanism.releases, count))
@@ -258,11 +271,14 @@ class Plan:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Plan":
         """The plan that `to_json` wrote."""
-        names = ("first", "drawn", "charged", "spent")
-        releases = {name: tuple(Release(*each) for each in values.get(name, ())) for name in names}
-        before = values.get(ALREADY_RELEASED, 0)
         return cls(
-            values["steps"], **releases, unaccounted=values["unaccounted"], already_released=before
+            values["steps"],
+            _releases(values, "first"),
+            _releases(values, "drawn"),
+            _releases(values, "charged"),
+            values["unaccounted"],
+            _releases(values, "spent"),
+            values.get(ALREADY_RELEASED, 0),
         )
 
 
@@ -287,12 +303,17 @@ def _plan(config: RunConfig) -> Plan:
 def _of_steps(config: RunConfig, steps: int) -> Plan:
     """The plan of the run's first `steps` steps."""
     why_not = unaccounted(config)
-    noisy = config.private and config.sigma > 0
     first = first_releases(config)
-    charged = () if why_not else first_steps(charged_releases(config), steps)
-    why_not = why_not or missing_noise(config, (*first, *charged))
-    drawn = first_steps(drawn_releases(config), steps) if noisy else ()
-    return Plan(steps, first, drawn, () if why_not else charged, why_not)
+    drawn: Releases = ()
+    charged: Releases = ()
+    if config.private and config.sigma > 0:
+        drawn = first_steps(drawn_releases(config), steps)
+    if not why_not:
+        charged = first_steps(charged_releases(config), steps)
+        why_not = missing_noise(config, (*first, *charged))
+    if why_not:
+        charged = ()
+    return Plan(steps, first, drawn, charged, why_not)
 
 
 def matching(config: RunConfig, stored: Plan) -> Plan:
@@ -302,11 +323,11 @@ def matching(config: RunConfig, stored: Plan) -> Plan:
     charged. The releases of earlier runs only add to the charge. Errors: ValueError for any other
     plan, or if earlier runs leave `stop_epsilon` no room.
     """
-    most = config.steps_of_epochs
-    possible = range(1, most + 1) if config.stop_epsilon else (most,)
     check_budget(config, stored)
+    most = config.steps_of_epochs
+    least = 1 if config.stop_epsilon else most
     own = replace(stored, spent=(), already_released=0)
-    if stored.steps not in possible or own != _of_steps(config, stored.steps):
+    if stored.steps not in range(least, most + 1) or own != _of_steps(config, stored.steps):
         raise ValueError(
             "Expected the plan that is stored with the run to follow from its settings. Another"
             " version of this program made it, or the store was edited. Start a new run instead,"
@@ -341,26 +362,30 @@ def steps_of(config: RunConfig) -> int:
     """The number of steps T: those of all epochs, or as many of them as `stop_epsilon` affords."""
     if not config.stop_epsilon:
         return config.steps_of_epochs
-    none = (
+    reason = unaccounted(config)
+    if not reason:
+        first = first_releases(config)
+        charged = charged_releases(config)
+        whole = Mechanism((*first, *charged))
+        uses = affordable(whole, config.stop_accountant, config.stop_epsilon, config.delta)
+        steps = uses - len(first)
+        if steps < 1:
+            raise ValueError(
+                f"Expected stop_epsilon={config.stop_epsilon:g} to allow one step by"
+                f" {config.stop_accountant}; raise it, or raise sigma."
+            )
+        reason = missing_noise(config, (*first, *first_steps(charged, steps)))
+        if not reason:
+            return steps
+    raise ValueError(
         f"Expected stop_epsilon={config.stop_epsilon:g} to be 0, since the run has no epsilon to"
-        " stop at."
+        f" stop at. {reason}"
     )
-    if reason := unaccounted(config):
-        raise ValueError(f"{none} {reason}")
-    first, charged = first_releases(config), charged_releases(config)
-    whole = Mechanism((*first, *charged))
-    steps = affordable(whole, config.stop_accountant, config.stop_epsilon, config.delta) - len(
-        first
-    )
-    if steps < 1:
-        raise ValueError(
-            f"Expected stop_epsilon={config.stop_epsilon:g} to allow one step by"
-            f" {config.stop_accountant}; raise it, or raise sigma."
-        )
-    if reason := missing_noise(config, (*first, *first_steps(charged, steps))):
-        raise ValueError(f"{none} {reason}")
-    return steps
 
 
-def _listed(releases: tuple[Release, ...]) -> list[list[float]]:
+def _listed(releases: Releases) -> list[list[float]]:
     return [[release.q, release.sigma, release.count] for release in releases]
+
+
+def _releases(values: dict[str, Any], name: str) -> Releases:
+    return tuple(Release(*each) for each in values.get(name, ()))

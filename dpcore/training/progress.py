@@ -47,7 +47,8 @@ class ReportTimes:
         """Steps per second since the last report."""
         now = self._clock()
         rate = (step - self._reported_step) / max(now - self._reported, 1e-9)
-        self._reported, self._reported_step = now, step
+        self._reported = now
+        self._reported_step = step
         return rate
 
     def save_due(self) -> bool:
@@ -82,7 +83,8 @@ class ReportTimes:
         now = self._clock()
         self._reported += now - began
         self._pause = (now - began) * (1 / EVALUATION_SHARE - 1)
-        self._evaluated, self._tested = now, self._half_epochs(step)
+        self._evaluated = now
+        self._tested = self._half_epochs(step)
 
 
 class StepTotals:
@@ -92,10 +94,12 @@ class StepTotals:
 
     def __init__(self, *, at_once: bool = True) -> None:
         self._at_once = at_once
-        self._loss, self._clipped = 0.0, 0
+        self._loss = 0.0
+        self._clipped = 0
         self._norms: list[Tensor] = []
         self._waiting: list[tuple[int, Tensor, Tensor, Tensor]] = []
-        self._decisions, self._accepted = "", None
+        self._decisions = ""
+        self._accepted: int | None = None
         self.last = 0.0, (0.0,) * len(NORM_QUANTILES)  # loss and norms of the last report
 
     def add(self, step: int, losses: Tensor, norms: Tensor, clipped: Tensor) -> None:
@@ -112,17 +116,16 @@ class StepTotals:
         """
         if not self._waiting:
             return
-        steps, *columns = zip(*self._waiting, strict=True)
+        steps, losses, norms, clipped = zip(*self._waiting, strict=True)
         self._waiting = []
-        sizes = [len(losses) for losses in columns[0]]
-        losses, norms, clipped = (torch.cat(column).cpu() for column in columns)
-        for step, part in zip(steps, losses.double().split(sizes), strict=True):
+        on_host = torch.cat(losses).cpu().double().split(list(map(len, losses)))
+        for step, part in zip(steps, on_host, strict=True):
             loss = part.sum().item()
             if not abs(loss) < float("inf"):
                 raise RuntimeError(f"loss is not finite at step {step}")
             self._loss += loss
-        self._clipped += int(clipped.sum())
-        self._norms.append(norms)
+        self._clipped += int(torch.cat(clipped).sum())
+        self._norms.append(torch.cat(norms).cpu())
 
     def judge(self, accepted: bool, total: int) -> None:
         """Add the decision on a step, and the number of steps accepted so far."""
@@ -134,14 +137,17 @@ class StepTotals:
         norms.
         """
         self.settle()
-        norms = torch.cat(self._norms).numpy() if self._norms else None
         clipped = 0.0
-        if norms is not None:
+        if self._norms:
+            norms = torch.cat(self._norms).numpy()
             clipped = self._clipped / len(norms)
             self.last = self._loss / len(norms), tuple(np.quantile(norms, NORM_QUANTILES).tolist())
-        self._loss, self._clipped, self._norms = 0.0, 0, []
-        decisions, self._decisions = self._decisions, ""
         loss, quantiles = self.last
-        return Stepped(
-            step, epoch, loss, clipped, quantiles, steps_per_second, decisions, self._accepted
+        report = Stepped(
+            step, epoch, loss, clipped, quantiles, steps_per_second, self._decisions, self._accepted
         )
+        self._loss = 0.0
+        self._clipped = 0
+        self._norms = []
+        self._decisions = ""
+        return report

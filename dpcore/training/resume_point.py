@@ -45,7 +45,9 @@ def resume_point_of(events: Iterable[Any], origin: Mapping[str, str] | None) -> 
             reported = event.step
         if isinstance(event, Evaluated):
             tested = event.step
-    return ResumePoint(reported, tested, origin or {}) if started else None
+    if not started:
+        return None
+    return ResumePoint(reported, tested, origin or {})
 
 
 def origin_of(run: TrainingRun) -> dict[str, str]:
@@ -69,15 +71,11 @@ def check_origin(run: TrainingRun, resume_point: ResumePoint, done: int) -> None
     After a checkpoint of `done` steps the machine was checked already, and an older version did not
     note everything.
     """
-    here, there = origin_of(run), resume_point.origin
-    way = (
-        "Start a new run"
-        if done
-        else "Start a new run, or resume this one, which charges its released steps again"
-    )
-    for name in [name for name in here if name in there or not done]:
-        if here[name] != there.get(name):
-            was = there.get(name, "unknown")
-            raise ValueError(
-                f"Expected {name}={here[name]} to be {was}, as where the run began. {way}."
-            )
+    there = resume_point.origin
+    way = "Start a new run"
+    if not done:
+        way += ", or resume this one, which charges its released steps again"
+    for name, value in origin_of(run).items():
+        was = there.get(name, value if done else "unknown")
+        if value != was:
+            raise ValueError(f"Expected {name}={value} to be {was}, as where the run began. {way}.")

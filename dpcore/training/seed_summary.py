@@ -37,25 +37,23 @@ def in_words(finals: Sequence[Finished]) -> str:
     >>> in_words([Finished(9, 1.0, 0.9), Finished(9, 1.0, 0.92), Finished(9, 1.0, 0.94)])
     '3 seeds: test accuracy 92.00% +- 2.00% (from 90.00% to 94.00%)'
     """
-    lines = [_with_spread("test accuracy", [final.accuracy for final in finals])]
+    said = _with_spread("test accuracy", [final.accuracy for final in finals])
     averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
-    return "\n".join(
-        lines + ([_with_spread("of the averaged weights", averaged)] if averaged else [])
-    )
+    if averaged:
+        said += "\n" + _with_spread("of the averaged weights", averaged)
+    return said
 
 
 def _with_spread(what: str, values: Sequence[float]) -> str:
-    figures = summary(values)
-    shares = (figures.mean, figures.spread, figures.least, figures.most)
+    runs, *shares = summary(values)
     mean, spread, least, most = (percent(each, 2, gap="") for each in shares)
-    return f"{figures.runs} seeds: {what} {mean} +- {spread} (from {least} to {most})"
+    return f"{runs} seeds: {what} {mean} +- {spread} (from {least} to {most})"
 
 
 def with_seeds(config: RunConfig, count: int) -> list[RunConfig]:
     """The configuration `count` times, with its fixed seed and the next ones, or each with its own
     secret.
     """
-    return [
-        config if config.seed is None else replace(config, seed=config.seed + i)
-        for i in range(count)
-    ]
+    if config.seed is None:
+        return [config] * count
+    return [replace(config, seed=config.seed + i) for i in range(count)]

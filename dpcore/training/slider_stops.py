@@ -4,11 +4,7 @@ import math
 import re
 from functools import lru_cache
 
-SERIES = (
-    [k / 10 for k in range(10, 20)]
-    + [k / 10 for k in range(20, 50, 2)]
-    + [k / 2 for k in range(10, 20)]
-)
+SERIES = [k / 10 for k in (*range(10, 20), *range(20, 50, 2), *range(50, 100, 5))]
 COARSE = [1.0, 2.0, 5.0]
 
 

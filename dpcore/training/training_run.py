@@ -9,24 +9,23 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple, final
 
 import numpy as np
 import torch
 from numpy.random import SeedSequence
-from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.training.config import RunConfig
 from dpcore.training.dp_step import Descent
 from dpcore.training.events import SHOWN_EXAMPLES, Evaluated, Stepped
-from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
+from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engines import engine_of
-from dpcore.training.inputs import Inputs, PickedRows, inputs_of, moved, picked
+from dpcore.training.inputs import Inputs, Labelled, PickedRows, Positions, inputs_of, moved, picked
 from dpcore.training.models import build
 from dpcore.training.one_time_releases import (
     neuron_count,
@@ -68,7 +67,7 @@ class StepRunner(ABC):
     note: str  # stands behind the engine's name; empty for the ordinary step on a CPU
 
     @abstractmethod
-    def take(self, run: "TrainingRun", step: int, drawn: NDArray[np.int64]) -> Figures:
+    def take(self, run: "TrainingRun", step: int, drawn: Positions) -> Figures:
         """Take the step of that number, for the examples at the drawn positions."""
 
 
@@ -79,11 +78,11 @@ class OrdinaryStep(StepRunner):
     def __init__(self, note: str = "") -> None:
         self.note = note
 
-    def take(self, run: "TrainingRun", step: int, drawn: NDArray[np.int64]) -> Figures:
+    def take(self, run: "TrainingRun", step: int, drawn: Positions) -> Figures:
         at = moved(drawn, run.device)
         x, y = run.train
-        found = run.descend(step, picked(x, at), y[at])
-        return found.losses, found.norms, found.clipped
+        _, losses, norms, clipped = run.descend(step, picked(x, at), y[at])
+        return losses, norms, clipped
 
 
 class TrainingRun:
@@ -103,13 +102,16 @@ class TrainingRun:
         self.device = device_of(config.device)
         self.cores = Cores(None if self.device.type == "cpu" else 1)
         streams = streams_of(config, self.secret)
-        inputs = self._released_inputs(inputs or inputs_of(config, self.device), streams)
+        inputs = inputs or inputs_of(config, self.device)
+        inputs = self._released_inputs(inputs, streams)
         self.train = inputs.train
         self.public = inputs.public
         self.test = inputs.test
         self.fingerprint = inputs.fingerprint
         self.note = inputs.note
-        self.engine = self._first_engine(streams)
+        module = self._network(streams)
+        transforms = config.reading != "scaled"
+        self.engine = engine_of(module, self.cores, transforms=transforms, views=config.views)
         # On which the last bit of a weight depends.
         self.machine = machine_of(self.device, self.cores.count)
         key = secret_of(streams.batches, self.machine)
@@ -133,12 +135,6 @@ class TrainingRun:
         self.report_times = ReportTimes(clock, config.batch / config.examples)
         self.step_totals = StepTotals(at_once=self.device.type == "cpu")
 
-    def _first_engine(self, streams: Streams) -> Engine:
-        """The engine of the network with its first weights."""
-        transforms = self.config.reading != "scaled"
-        module = self._network(streams)
-        return engine_of(module, self.cores, transforms=transforms, views=self.config.views)
-
     def _allotted_batches(self, key: bytes) -> EpochBatches | None:
         """The batches of a sampler that allots whole epochs; None if each is drawn for itself."""
         config = self.config
@@ -156,35 +152,18 @@ class TrainingRun:
         return network.to(self.device)
 
     def _released_inputs(self, inputs: Inputs, streams: Streams) -> Inputs:
-        """Inputs after the releases that change every example: DP-PCA, then the mean."""
-        if self.config.pca:
-            inputs = self._projected(inputs, streams.projection)
-        if self.config.mean_sigma:
-            inputs = self._without_mean(inputs, streams.mean)
+        """Inputs after the releases that change every example: DP-PCA, or the mean."""
+        config = self.config
+        examples = inputs.train[0]
+        if config.pca:
+            noise = self._once(examples[0].numel() ** 2, streams.projection)
+            directions = private_projection(examples, config.pca, config.pca_sigma, noise)
+            return inputs.changed(lambda x: x.flatten(1) @ directions)
+        if config.mean_sigma:
+            noise = self._once(examples[:1].numel() // config.views, streams.mean)
+            mean = private_mean(examples, config.views, config.mean_sigma, noise)
+            return inputs.changed(lambda x: without_mean(x, config.views, mean))
         return inputs
-
-    def _projected(self, inputs: Inputs, seed: SeedSequence) -> Inputs:
-        """Project every example by DP-PCA of the training examples."""
-        examples = inputs.train[0]
-        noise = self._once(examples[0].numel() ** 2, seed)
-        directions = private_projection(examples, self.config.pca, self.config.pca_sigma, noise)
-
-        def projected(x: Tensor) -> Tensor:
-            return x.flatten(1) @ directions
-
-        return _with_examples(inputs, projected)
-
-    def _without_mean(self, inputs: Inputs, seed: SeedSequence) -> Inputs:
-        """Take the private mean of the training examples off every example."""
-        views = self.config.views
-        examples = inputs.train[0]
-        noise = self._once(examples[:1].numel() // views, seed)
-        mean = private_mean(examples, views, self.config.mean_sigma, noise)
-
-        def centred(x: Tensor) -> Tensor:
-            return without_mean(x, views, mean)
-
-        return _with_examples(inputs, centred)
 
     def _allot_noise(self, streams: Streams) -> None:
         """Allot the optimizer's noise by the private relevance of each parameter."""
@@ -224,7 +203,7 @@ class TrainingRun:
         if self.average:
             self.average.add(self.engine.parameters)
 
-    def drawn(self, step: int) -> NDArray[np.int64]:
+    def drawn(self, step: int) -> Positions:
         """Positions of the examples in the step's batch."""
         if self.epoch_batches:
             return self.epoch_batches.drawn(step)
@@ -261,35 +240,42 @@ class TrainingRun:
         self.step_totals.judge(accepted, self.annealing.accepted)
         return found
 
-    def _loss(self, part: tuple[Tensor, Tensor]) -> float:
+    def _loss(self, part: Labelled) -> float:
         """The mean loss on a part of the data."""
-        return torch.nn.functional.cross_entropy(self.engine.logits(part[0]), part[1]).item()
+        return cross_entropy(self.engine.logits(part[0]), part[1]).item()
 
     def evaluated(self, step: int) -> Evaluated:
         """Figures on the test set."""
         self.step_totals.settle()  # raises for a run that diverged
         with self.report_times.evaluating(step), self.cores.working():
-            logits, y = (
-                values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1])
-            )
-            loss = torch.nn.functional.cross_entropy(logits, y).item()
+            x, labels = self.test
+            logits = self.engine.logits(x).cpu()
+            y = labels.cpu()
+            loss = cross_entropy(logits, y).item()
             if not math.isfinite(loss):  # no batch has seen the last step's weights
                 raise RuntimeError(f"loss is not finite at step {step}")
             answers = logits.argmax(1)
             self.confusion = confusion_of(answers, y, logits.shape[1])
             right = (answers == y).double()
             per_class = torch.bincount(y, weights=right) / torch.bincount(y).clamp(min=1)
-            averaged = self._averaged_accuracy()
-            rmse = rmse_of(logits, y) if DATASETS[self.config.dataset].numbers else None
-            shown = shown_answers(logits) if DATASETS[self.config.dataset].images else None
-        figures = (right.mean().item(), loss, tuple(per_class.tolist()), averaged, rmse, shown)
-        return Evaluated(step, self.epoch(step), *figures)
+            dataset = DATASETS[self.config.dataset]
+            return Evaluated(
+                step,
+                self.epoch(step),
+                right.mean().item(),
+                loss,
+                tuple(per_class.tolist()),
+                averaged_accuracy=self._averaged_accuracy(),
+                rmse=rmse_of(logits, y) if dataset.numbers else None,
+                answers=shown_answers(logits) if dataset.images else None,
+            )
 
     def _averaged_accuracy(self) -> float | None:
         """Test accuracy of the averaged weights, if an average is kept."""
         if not self.average:
             return None
-        parameters, x, y = self.engine.parameters, *self.test
+        parameters = self.engine.parameters
+        x, y = self.test
         own = parameters.clone()
         parameters.copy_(self.average.vector)
         right = (self.engine.logits(x).argmax(1) == y).float().mean().item()
@@ -299,19 +285,6 @@ class TrainingRun:
     def epoch(self, step: int) -> float:
         """The epochs of expected batches after the step."""
         return step * self.config.batch / self.config.examples
-
-
-def _with_examples(inputs: Inputs, change: Callable[[Tensor], Tensor]) -> Inputs:
-    """The inputs with the examples of all three parts changed in the same way."""
-    x, y = inputs.train
-    public_x, public_y = inputs.public
-    test_x, test_y = inputs.test
-    return replace(
-        inputs,
-        train=(change(x), y),
-        public=(change(public_x), public_y),
-        test=(change(test_x), test_y),
-    )
 
 
 def shown_answers(logits: Tensor) -> tuple[tuple[float, ...], ...]:
@@ -334,9 +307,8 @@ def rmse_of(logits: Tensor, y: Tensor) -> float:
     >>> round(rmse_of(logits, torch.tensor([1, 2])), 4)
     0.3536
     """
-    expected = torch.softmax(logits.double(), 1) @ torch.arange(
-        logits.shape[1], dtype=torch.float64
-    )
+    numbers = torch.arange(logits.shape[1], dtype=torch.float64)
+    expected = torch.softmax(logits.double(), 1) @ numbers
     return (expected - y).square().mean().sqrt().item()
 
 
@@ -346,10 +318,8 @@ def confusion_of(answers: Tensor, y: Tensor, classes: int) -> tuple[tuple[int, .
     >>> confusion_of(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), 2)
     ((1, 1), (0, 1))
     """
-    counts = torch.bincount(y * classes + answers, minlength=classes * classes).reshape(
-        classes, classes
-    )
-    return tuple(map(tuple, counts.tolist()))
+    counts = torch.bincount(y * classes + answers, minlength=classes * classes)
+    return tuple(map(tuple, counts.view(classes, classes).tolist()))
 
 
 def device_of(name: str) -> torch.device:
@@ -357,14 +327,14 @@ def device_of(name: str) -> torch.device:
 
     Errors: ValueError if it is missing.
     """
-    here = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
+    present = ["cpu"]
+    if torch.backends.mps.is_available():
+        present.insert(0, "mps")
+    if torch.cuda.is_available():
+        present.insert(0, "cuda")
     if name == "auto":
-        name = next(device for device, present in here.items() if present)
-    if not here[name]:
-        present = ", ".join(["auto", *(device for device in here if here[device])])
-        raise ValueError(f"Expected device={name!r} to be one of this machine: {present}.")
+        name = present[0]
+    if name not in present:
+        here = ", ".join(["auto", *present])
+        raise ValueError(f"Expected device={name!r} to be one of this machine: {here}.")
     return torch.device(name)

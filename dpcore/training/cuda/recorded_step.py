@@ -19,12 +19,12 @@ from typing import final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.training.inputs import Positions, moved
 from dpcore.training.optimizers.base import State
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.training_run import Figures, OrdinaryStep, StepRunner, TrainingRun, moved
+from dpcore.training.training_run import Figures, OrdinaryStep, StepRunner, TrainingRun
 
 # Room in standard deviations of the batch size above its mean; one batch in 740 does not fit.
 SPARE = 3.0
@@ -55,12 +55,12 @@ class RecordedStep(StepRunner):
         self.released = new(0)  # (d,) the noisy mean gradient of the latest step
         self._play: Callable[[], None] = self._run
 
-    def take(self, run: TrainingRun, step: int, drawn: NDArray[np.int64]) -> Figures:
+    def take(self, run: TrainingRun, step: int, drawn: Positions) -> Figures:
         if not self.takes(drawn):
             return self._ordinary.take(run, step, drawn)
         return self.play(drawn, *run.numbers(step))
 
-    def takes(self, drawn: NDArray[np.int64]) -> bool:
+    def takes(self, drawn: Positions) -> bool:
         """True if the step can be played for these positions: they fit, and the optimizer has its
         scale.
 
@@ -70,7 +70,7 @@ class RecordedStep(StepRunner):
         fits = 0 < len(drawn) <= self.room
         return fits and self._descent.state.count >= self._descent.optimizer.wait
 
-    def play(self, drawn: NDArray[np.int64], sigma: float, lr: float) -> Figures:
+    def play(self, drawn: Positions, sigma: float, lr: float) -> Figures:
         """Take one step for at least one position; return losses, norms, and 1 if clipped, else 0;
         (B,) each.
         """

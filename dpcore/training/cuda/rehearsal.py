@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore.training.cuda.recorded_step import RecordedStep
 from dpcore.training.gradients.engines import BookKeeping
-from dpcore.training.inputs import moved
+from dpcore.training.inputs import Positions, moved
 from dpcore.training.training_run import OrdinaryStep, Snapshot, StepRunner, TrainingRun
 
 LOST = (
@@ -98,7 +97,7 @@ def said(error: Exception) -> str:
 class Trial(NamedTuple):
     """The inputs of a step."""
 
-    drawn: NDArray[np.int64]
+    drawn: Positions
     sigma: float
     lr: float
 
@@ -147,7 +146,7 @@ def trials(run: TrainingRun, room: int) -> Iterator[Trial]:
     yield Trial(ONE, 0.0, lr)
 
 
-def _some(drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+def _some(drawn: Positions) -> Positions:
     return drawn if len(drawn) else ONE
 
 

@@ -66,19 +66,24 @@ def _kind(name: str, shape_of: Callable[[Shape], Shape], place: str) -> FeatureK
 
 
 GREY = partial(scattered_shape, grey=True)
-MIXED, BOTH = (partial(scattered_shape, maps=maps) for maps in (MIXTURES, MIXTURES + 2 * FILTERS))
+MIXED = partial(scattered_shape, maps=MIXTURES)
+BOTH = partial(scattered_shape, maps=MIXTURES + 2 * FILTERS)
 OF_PATCHES = partial(scattered_shape, maps=2 * (3 * WHITENED + SECOND), step=8)
-PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES = (
-    FeatureKind(**named_words(TEXTS, "pixels"), shape_of=tuple, transform=lambda images: images),
-    _kind("scatter", scattered_shape, "scattering:scatter"),
-    _kind("scatter_upright", GREY, "scattering:scatter_upright"),
-    _kind("scatter_random", MIXED, "random_maps:scatter_random"),
-    _kind("scatter_cosines", BOTH, "random_maps:scatter_cosines"),
-    _kind("patches", OF_PATCHES, "whitened_patches:whitened_patches"),
+PIXELS = FeatureKind(
+    **named_words(TEXTS, "pixels"), shape_of=tuple, transform=lambda images: images
 )
+SCATTER = _kind("scatter", scattered_shape, "scattering:scatter")
+SCATTER_UPRIGHT = _kind("scatter_upright", GREY, "scattering:scatter_upright")
 KINDS = {
     each.name: each
-    for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES)
+    for each in (
+        PIXELS,
+        SCATTER,
+        SCATTER_UPRIGHT,
+        _kind("scatter_random", MIXED, "random_maps:scatter_random"),
+        _kind("scatter_cosines", BOTH, "random_maps:scatter_cosines"),
+        _kind("patches", OF_PATCHES, "whitened_patches:whitened_patches"),
+    )
 }
 
 

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -30,7 +29,9 @@ class ClippedSum(NamedTuple):
     @property
     def total(self) -> Tensor:
         """The sum over the batch (d,)."""
-        return self.shares[0] if len(self.shares) == 1 else self.shares.sum(0)
+        if len(self.shares) == 1:
+            return self.shares[0]
+        return self.shares.sum(0)
 
 
 class Treatment(NamedTuple):
@@ -44,7 +45,9 @@ class Treatment(NamedTuple):
         """The factor of each group's gradient: squared norms (groups, B) -> (groups, B)."""
         # At least the real squared norms.
         factors = self.clipping.factors(squares / (1 - self.norm_error))
-        return factors if self.padding is None else factors.masked_fill(self.padding, 0.0)
+        if self.padding is None:
+            return factors
+        return factors.masked_fill(self.padding, 0.0)
 
 
 class Engine(ABC):
@@ -101,7 +104,9 @@ class Engine(ABC):
             )
         if transform is not None and not self.transforms:
             raise RuntimeError(f"{self.name} forms no gradients to transform")
-        scale = None if inverse is None else shaped(inverse, self._shapes)
+        scale = None
+        if inverse is not None:
+            scale = shaped(inverse, self._shapes)
         treatment = Treatment(clipping, scale, transform, padding, self.norm_error)
         return self._fitting(lambda: self._sum(x, y, treatment))
 
@@ -114,7 +119,9 @@ class Engine(ABC):
         def add_share(core: int) -> None:
             # The first one overwrites the previous step's sum.
             for i, part in enumerate(parts[core::busy]):
-                own = treatment if padding is None else treatment._replace(padding=padding[part])
+                own = treatment
+                if padding is not None:
+                    own = treatment._replace(padding=padding[part])
                 rows = self._numbers(x[part])
                 losses[part], squares, factors = self._add(
                     rows, y[part], own, self._sums[core], min(i, 1)
@@ -162,9 +169,11 @@ class Engine(ABC):
         """The number of busy cores, and the parts of a batch: nearly equal, as many for each core,
         at most a chunk.
         """
+        if size == 0:
+            return 0, []
         busy = min(self._cores.count, -(-size * self.views // MIN_ROWS_OF_CORE), size)
         most = max(1, self.chunk // self.views)
-        count = min(size, busy * -(-size // (busy * most))) if busy else 0
+        count = min(size, busy * -(-size // (busy * most)))
         return busy, [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
 
     @abstractmethod
@@ -185,7 +194,7 @@ class Engine(ABC):
 def shaped(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
     """Cut the vector (d,) into views of these shapes."""
     parts = vector.split([shape.numel() for shape in shapes])
-    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+    return list(map(Tensor.view, parts, shapes))
 
 
 def group_sizes(module: nn.Module) -> list[int]:
@@ -194,5 +203,8 @@ def group_sizes(module: nn.Module) -> list[int]:
     >>> group_sizes(nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2, bias=False)))
     [15, 6]
     """
-    by_layer = groupby(module.named_parameters(), key=lambda named: named[0].rpartition(".")[0])
-    return [sum(weight.numel() for _, weight in group) for _, group in by_layer]
+    sizes: dict[str, int] = {}
+    for name, weight in module.named_parameters():
+        layer = name.rpartition(".")[0]
+        sizes[layer] = sizes.get(layer, 0) + weight.numel()
+    return list(sizes.values())

@@ -32,16 +32,19 @@ class BookKeeping(Engine):
         super().__init__(module, cores, views)
         self.chunk = _chunk(module) if self.parameters.is_cpu else CHUNK_ELSEWHERE
         self._layers = [layer_of(child, views) for child in module]
-        parametric = [layer for layer in self._layers if isinstance(layer, layers.ParametricLayer)]
-        self.norm_error = relative_error(max(layer.operations() for layer in parametric))
         self._slots: list[slice] = []  # of each layer's parameters among all
+        with_parameters = []
+        most = 0
         end = 0
-        for child in module:
+        for i, layer in enumerate(self._layers):
             start = end
-            end += len(list(child.parameters()))
+            end += len(list(module[i].parameters()))
             self._slots.append(slice(start, end))
-        # The first layer with parameters.
-        self._first = next(i for i, slot in enumerate(self._slots) if slot.stop)
+            if isinstance(layer, layers.ParametricLayer):
+                with_parameters.append(i)
+                most = max(most, layer.operations())
+        self.norm_error = relative_error(most)
+        self._first = with_parameters[0]
         self._arranged = flat if isinstance(module[0], nn.Flatten) else channels_last
 
     def _logits(self, x: Tensor) -> Tensor:
@@ -80,10 +83,11 @@ class BookKeeping(Engine):
 def _chunk(module: nn.Sequential) -> int:
     if any(isinstance(child, nn.Conv2d) for child in module):
         return CHUNK_CONV
-    widest = max(
-        (child.weight[0].nbytes for child in module if isinstance(child, nn.Linear)), default=0
-    )
-    return min(CHUNK, CHUNK_BYTES // max(1, widest)) or 1
+    widest = 1
+    for child in module:
+        if isinstance(child, nn.Linear):
+            widest = max(widest, child.weight[0].nbytes)
+    return min(CHUNK, CHUNK_BYTES // widest) or 1
 
 
 KNOWN = {
@@ -103,7 +107,7 @@ def layer_of(child: nn.Module, views: int) -> layers.Layer:
     """The book-keeping layer of a child; with parameters it averages its gradients over an
     example's views.
     """
-    if views > 1 and any(True for _ in child.parameters()):
+    if views > 1 and list(child.parameters()):
         return AVERAGED[type(child)](child, views)
     return KNOWN[type(child)](child)
 
@@ -119,7 +123,9 @@ def cross_entropy(logits: Tensor, y: Tensor, views: int) -> tuple[Tensor, Tensor
     rows = torch.arange(len(y), device=y.device)
     g[rows, y] -= 1.0
     losses = -logarithms[rows, y]
-    return (losses, g) if views == 1 else (losses.view(-1, views).mean(1), g.div_(views))
+    if views == 1:
+        return losses, g
+    return losses.view(-1, views).mean(1), g.div_(views)
 
 
 def flat(x: Tensor) -> Tensor:
@@ -153,8 +159,9 @@ class PerExample(Engine):
 
     def _loss(self, weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
         """The loss of one example (...), or the mean over its views (K, ...), of label y ()."""
-        x, y = (x[None], y[None]) if self.views == 1 else (x, y.expand(self.views))
-        return F.cross_entropy(functional_call(self.module, weights, (x,)), y)
+        views = x[None] if self.views == 1 else x
+        logits = functional_call(self.module, weights, (views,))
+        return F.cross_entropy(logits, y.expand(self.views))
 
     def _logits(self, x: Tensor) -> Tensor:
         self.module.eval()
@@ -178,18 +185,16 @@ class PerExample(Engine):
         parts = zip(factors, rows.split(self._sizes, 1), strict=True)
         share = torch.cat([factor @ part for factor, part in parts])
         for total, part in zip(sums, shaped(share, self._shapes), strict=True):
-            total.copy_(total + part if beta else part)
+            layers.add_to(total, part, beta)
         return losses, squares, factors
 
     def _squares(self, rows: Tensor, inverse: list[Tensor] | None) -> Tensor:
         """The squared norm of each group of each row: (groups, B)."""
         parts = rows.split(self._sizes, 1)
         if inverse is None:
-            return torch.stack([squared_norms(part) for part in parts])
+            return torch.stack(list(map(squared_norms, parts)))
         weights = torch.cat([part.flatten() for part in inverse]).split(self._sizes)
-        return torch.stack(
-            [squared_norms(part, weight) for part, weight in zip(parts, weights, strict=True)]
-        )
+        return torch.stack(list(map(squared_norms, parts, weights)))
 
 
 # Mixes the examples of a batch, so per-example gradients do not exist.
@@ -224,14 +229,17 @@ def engine_of(
             raise ValueError(
                 "Expected no Embedding with max_norm or scale_grad_by_freq: noise covers neither."
             )
-    if not all(weight.requires_grad for weight in module.parameters()):
-        raise ValueError(
-            "Expected every parameter to be trained: put frozen layers in front of the module."
-        )
-    why = unknown(module, views) or (
-        "every example's gradient is transformed" if transforms else ""
-    )
-    return PerExample(module, why, views) if why else BookKeeping(module, cores, views)  # type: ignore[arg-type]
+    for weight in module.parameters():
+        if not weight.requires_grad:
+            raise ValueError(
+                "Expected every parameter to be trained: put frozen layers in front of the module."
+            )
+    why = unknown(module, views)
+    if transforms:
+        why = why or "every example's gradient is transformed"
+    if why:
+        return PerExample(module, why, views)
+    return BookKeeping(module, cores, views)  # type: ignore[arg-type]
 
 
 def unknown(module: nn.Module, views: int = 1) -> str:
@@ -243,7 +251,7 @@ def unknown(module: nn.Module, views: int = 1) -> str:
     for child in module:
         if type(child) not in KNOWN:
             return f"no book-keeping for {type(child).__name__}"
-        if views > 1 and type(child) not in AVERAGED and any(True for _ in child.parameters()):
+        if views > 1 and type(child) not in AVERAGED and list(child.parameters()):
             return f"no average over views for {type(child).__name__}"
         if isinstance(child, nn.Conv2d):
             usual = child.padding_mode == "zeros" and not isinstance(child.padding, str)

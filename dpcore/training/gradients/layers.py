@@ -36,8 +36,9 @@ from dpcore.training.gradients.rounding import (
 # Up to so many outputs a product is twice as fast with them first: 1.3 us a row of 3,969, not 2.8.
 NARROW = 16
 Kept = Any  # values that a layer keeps from its forward pass
+Weights = list[Tensor]  # shaped as a layer's parameters
 # Factors (B,), sums shaped as the parameters, beta in {0, 1}:
-AddSum = Callable[[Tensor, list[Tensor], int], None]
+AddSum = Callable[[Tensor, Weights, int], None]
 # sums <- beta sums + sum over the batch of factor * gradient; at beta = 0 the sums may hold
 # anything
 
@@ -60,9 +61,7 @@ class ParametricLayer(Layer):
     """A layer with parameters."""
 
     @abstractmethod
-    def book(
-        self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None
-    ) -> tuple[Tensor, AddSum]:
+    def book(self, kept: Kept, g: Tensor, inverse: Weights | None = None) -> tuple[Tensor, AddSum]:
         """Squared gradient norm of each example (B,), and a function that adds the weighted sum of
         the gradients.
 
@@ -87,7 +86,7 @@ class Linear(ParametricLayer):
         self.module = module
         self._narrow = module.out_features <= NARROW < module.in_features
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Any]:
+    def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
         if x.dim() != 2:
             raise ValueError(
                 f"Expected the input of a Linear layer to be (B, in), not {tuple(x.shape)}."
@@ -98,16 +97,19 @@ class Linear(ParametricLayer):
         y = weight @ x.T if bias is None else torch.addmm(bias[:, None], weight, x.T)
         return y.T.contiguous(), x
 
-    def backward(self, kept: Any, g: Tensor) -> Tensor:
+    def backward(self, kept: Tensor, g: Tensor) -> Tensor:
         return g @ self.module.weight
 
     def book(
-        self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None
+        self, kept: Tensor, g: Tensor, inverse: Weights | None = None
     ) -> tuple[Tensor, AddSum]:
+        add_sum = partial(add_products, kept, g)
         if inverse is not None:
-            return weighted(kept.square(), g.square(), inverse), partial(add_products, kept, g)
-        inputs = squared_norms(kept) if self.module.bias is None else squared_norms(kept) + 1.0
-        return inputs.mul_(squared_norms(g)), partial(add_products, kept, g)
+            return weighted(kept.square(), g.square(), inverse), add_sum
+        squares = squared_norms(kept)
+        if self.module.bias is not None:
+            squares.add_(1.0)
+        return squares.mul_(squared_norms(g)), add_sum
 
     def operations(self) -> int:
         outputs, inputs = self.module.weight.shape
@@ -127,7 +129,7 @@ class Conv2d(ParametricLayer):
         self.module, self._views = module, views
         self.padding: tuple[int, int] = module.padding  # type: ignore[assignment]
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Any]:
+    def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
         height, width = self.padding
         padded = F.pad(x, (0, 0, width, width, height, height))
         # (B, h, w, kh, kw, C).
@@ -135,11 +137,10 @@ class Conv2d(ParametricLayer):
         size, rows, columns = patches.shape[:3]
         unfolded = patches.reshape(size, rows * columns, -1)  # (B, P, K)
         flat = unfolded.view(-1, unfolded.shape[2])
-        kernel, bias = patch_order(self.module.weight), self.module.bias
-        y = torch.addmm(bias, flat, kernel.T) if bias is not None else flat @ kernel.T
+        y = F.linear(flat, patch_order(self.module.weight), self.module.bias)
         return y.view(size, rows, columns, -1), (unfolded, padded.shape)
 
-    def backward(self, kept: Any, g: Tensor) -> Tensor:
+    def backward(self, kept: Kept, g: Tensor) -> Tensor:
         _, shape = kept
         products = g.reshape(-1, g.shape[3]) @ patch_order(self.module.weight)
         patches = products.view(*g.shape[:3], *self.module.kernel_size, shape[3])
@@ -147,9 +148,7 @@ class Conv2d(ParametricLayer):
         folded = fold(patches, shape, self.module.stride)
         return folded[:, height : shape[1] - height, width : shape[2] - width]
 
-    def book(
-        self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None
-    ) -> tuple[Tensor, AddSum]:
+    def book(self, kept: Kept, g: Tensor, inverse: Weights | None = None) -> tuple[Tensor, AddSum]:
         unfolded, _ = kept
         out, channels = self.module.out_channels, self.module.in_channels
         by_position = g.reshape(len(g) // self._views, -1, out)  # (B, P, out)
@@ -161,13 +160,9 @@ class Conv2d(ParametricLayer):
             biases = by_position.sum(1)  # (B, out)
             squares = squares + squared_norms(biases, inverse[1] if inverse else None)
 
-        def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
-            total = (
-                (factors @ kernels)
-                .view(out, *self.module.kernel_size, channels)
-                .permute(0, 3, 1, 2)
-            )
-            sums[0].copy_(total + sums[0] if beta else total)
+        def add_sum(factors: Tensor, sums: Weights, beta: int) -> None:
+            total = (factors @ kernels).view(out, *self.module.kernel_size, channels)
+            add_to(sums[0], total.permute(0, 3, 1, 2), beta)
             if biases is not None:
                 torch.addmv(sums[1], biases.T, factors, beta=beta, out=sums[1])
 
@@ -211,33 +206,32 @@ class MaxPool2d(Layer):
     def __init__(self, module: nn.MaxPool2d) -> None:
         self.window = (module.kernel_size, module.stride, module.padding)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Any]:
+    def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
         image = x.permute(0, 3, 1, 2)
         y, chosen = torch.ops.aten.max_pool2d_with_indices(image, *self.window)
         return y.permute(0, 2, 3, 1), (image, chosen)
 
-    def backward(self, kept: Any, g: Tensor) -> Tensor:
+    def backward(self, kept: Kept, g: Tensor) -> Tensor:
         image, chosen = kept
         back = torch.ops.aten.max_pool2d_with_indices_backward
-        return back(g.permute(0, 3, 1, 2), image, *self.window, (1, 1), False, chosen).permute(
-            0, 2, 3, 1
-        )
+        own = back(g.permute(0, 3, 1, 2), image, *self.window, (1, 1), False, chosen)
+        return own.permute(0, 2, 3, 1)
 
 
 @final
 class Flatten(Layer):
     """nn.Flatten, with the channels first."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Any]:
+    def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
         image = x.permute(0, 3, 1, 2) if x.dim() == 4 else x
         return image.flatten(1), image.shape
 
-    def backward(self, kept: Any, g: Tensor) -> Tensor:
+    def backward(self, kept: Kept, g: Tensor) -> Tensor:
         image = g.view(kept)
         return image.permute(0, 2, 3, 1) if len(kept) == 4 else image
 
 
-def weighted(x: Tensor, g: Tensor, inverse: list[Tensor]) -> Tensor:
+def weighted(x: Tensor, g: Tensor, inverse: Weights) -> Tensor:
     """g^T (1 / D^2) x of each row, for x (B, in) and g (B, out), plus the term of the bias, if any:
     (B,).
     """
@@ -245,13 +239,18 @@ def weighted(x: Tensor, g: Tensor, inverse: list[Tensor]) -> Tensor:
     return biases.add_(row_sums((g @ inverse[0]).mul_(x)))
 
 
-def add_products(x: Tensor, g: Tensor, factors: Tensor, sums: list[Tensor], beta: int) -> None:
+def add_products(x: Tensor, g: Tensor, factors: Tensor, sums: Weights, beta: int) -> None:
     """Set sums <- beta sums + the sum over rows of factor * g x^T, and of factor * g for a bias;
     overwrites g.
     """
     if len(sums) == 2:
         torch.addmv(sums[1], g.T, factors, beta=beta, out=sums[1])
     torch.addmm(sums[0], g.mul_(factors[:, None]).T, x, beta=beta, out=sums[0])
+
+
+def add_to(total: Tensor, part: Tensor, beta: int) -> None:
+    """Set total <- beta total + part."""
+    total.copy_(part + total if beta else part)
 
 
 def patch_order(weight: Tensor) -> Tensor:
@@ -261,34 +260,22 @@ def patch_order(weight: Tensor) -> Tensor:
 
 def unfold(x: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
     """View all patches without a copy: (B, H, W, C) -> (B, h, w, kh, kw, C)."""
-    size, height, width, channels = x.shape
-    rows, columns = (height - kernel[0]) // stride[0] + 1, (width - kernel[1]) // stride[1] + 1
-    along_b, along_h, along_w, along_c = x.stride()
-    steps = (along_b, along_h * stride[0], along_w * stride[1], along_h, along_w, along_c)
-    return x.as_strided((size, rows, columns, kernel[0], kernel[1], channels), steps)
+    patches = x.unfold(1, kernel[0], stride[0]).unfold(2, kernel[1], stride[1])
+    return patches.permute(0, 1, 2, 4, 5, 3)
 
 
 def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
     """The sum of overlapping patches, the transpose of `unfold`: (B, h, w, kh, kw, C) -> (B, H, W,
     C).
 
-    Patches that do not overlap are added together: ceil(kh / stride)^2 additions of strided views.
+    All patches add their pixel at one place of the kernel together.
     """
-    rows, columns, kernel_rows, kernel_columns = patches.shape[1:5]
-    down, right = stride
-    spare_rows, spare_columns = -kernel_rows % down, -kernel_columns % right
-    if spare_rows or spare_columns:  # fill up the kernel to whole strides
-        patches = F.pad(patches, (0, 0, 0, spare_columns, 0, spare_rows))
-    reach_down, reach_right = patches.shape[3] // down, patches.shape[4] // right
-    size, channels = shape[0], shape[3]
-    blocks = patches.view(size, rows, columns, reach_down, down, reach_right, right, channels)
-    height, width = rows + reach_down - 1, columns + reach_right - 1  # in strides
-    x = patches.new_zeros(size, height, down, width, right, channels)
-    for i in range(reach_down):
-        for j in range(reach_right):
-            x[:, i : i + rows, :, j : j + columns] += blocks[:, :, :, i, :, j].transpose(2, 3)
-    cut_or_filled_up = (0, 0, 0, shape[2] - width * right, 0, shape[1] - height * down)
-    return F.pad(x.view(size, height * down, width * right, channels), cut_or_filled_up)
+    x = patches.new_zeros(shape)
+    places = unfold(x, patches.shape[3:5], stride)
+    for i in range(patches.shape[3]):
+        for j in range(patches.shape[4]):
+            places[:, :, :, i, j] += patches[:, :, :, i, j]
+    return x
 
 
 MAX_IDS = 4096  # of one example, up to which rounding is allowed for
@@ -344,18 +331,18 @@ class Embedding(ParametricLayer):
         raise RuntimeError("ids have no gradient: an Embedding is the first layer")
 
     def book(
-        self, kept: Tensor, g: Tensor, inverse: list[Tensor] | None = None
+        self, kept: Tensor, g: Tensor, inverse: Weights | None = None
     ) -> tuple[Tensor, AddSum]:
         ids, rows = by_id(kept, g)
 
-        def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
+        def add_sum(factors: Tensor, sums: Weights, beta: int) -> None:
             weighted = rows * factors[:, None, None]
-            total = rows_added(weighted, ids, self.module.num_embeddings)
-            sums[0].copy_(total + sums[0] if beta else total)
+            add_to(sums[0], rows_added(weighted, ids, self.module.num_embeddings), beta)
 
         if inverse is None:
             return squared_norms(rows), add_sum
-        return row_sums(rows.square().mul_(inverse[0][ids.clamp(min=0)]).flatten(1)), add_sum
+        squares = rows.square().mul_(inverse[0][ids.clamp(min=0)])
+        return row_sums(squares.flatten(1)), add_sum
 
     def operations(self) -> int:
         return most_operations(MAX_IDS * self.module.embedding_dim)
@@ -418,11 +405,11 @@ class LinearOfViews(ParametricLayer):
     """
 
     def __init__(self, module: nn.Linear, views: int) -> None:
-        self._layer, self._views = Linear(module), views
+        self._layer = Linear(module)
+        self._views = views
         outputs, inputs = module.weight.shape
-        self._operations = max(
-            self._layer.operations(), gram_operations(outputs) + gram_operations(inputs) + 2
-        )
+        of_grams = gram_operations(outputs) + gram_operations(inputs) + 2
+        self._operations = max(self._layer.operations(), of_grams)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
         return self._layer.forward(x)
@@ -430,17 +417,16 @@ class LinearOfViews(ParametricLayer):
     def backward(self, kept: Kept, g: Tensor) -> Tensor:
         return self._layer.backward(kept, g)
 
-    def book(
-        self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None
-    ) -> tuple[Tensor, AddSum]:
+    def book(self, kept: Kept, g: Tensor, inverse: Weights | None = None) -> tuple[Tensor, AddSum]:
         views = self._views
-        # (B, K, in), (B, K, out).
-        x, rows = kept.unflatten(0, (-1, views)), g.unflatten(0, (-1, views))
-        products, lengths = (
-            self._products(x, rows) if inverse is None else self._scaled_products(x, rows, inverse)
-        )
+        x = kept.unflatten(0, (-1, views))  # (B, K, in)
+        rows = g.unflatten(0, (-1, views))  # (B, K, out)
+        if inverse is None:
+            products, lengths = self._products(x, rows)
+        else:
+            products, lengths = self._scaled_products(x, rows, inverse)
 
-        def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
+        def add_sum(factors: Tensor, sums: Weights, beta: int) -> None:
             add_products(kept, g, factors[:, None].expand(-1, views).flatten(), sums, beta)
 
         return raised(products, lengths, self._operations), add_sum
@@ -452,23 +438,27 @@ class LinearOfViews(ParametricLayer):
         inputs, outputs = gram(x), gram(g)
         if self._layer.module.bias is not None:
             inputs.add_(1.0)
-        lengths = [(part.diagonal(dim1=1, dim2=2) + TINY).sqrt_() for part in (inputs, outputs)]
-        return inputs.mul_(outputs), lengths[0].mul_(lengths[1])
+        lengths = lengths_of(inputs).mul_(lengths_of(outputs))
+        return inputs.mul_(outputs), lengths
 
-    def _scaled_products(
-        self, x: Tensor, g: Tensor, inverse: list[Tensor]
-    ) -> tuple[Tensor, Tensor]:
+    def _scaled_products(self, x: Tensor, g: Tensor, inverse: Weights) -> tuple[Tensor, Tensor]:
         """The products and lengths of the gradients divided by D."""
         products = x.new_empty(len(x), self._views, self._views)
         for u in range(self._views):
             # With itself and later ones.
-            pairs = [(part[:, u:] * part[:, u : u + 1]).flatten(0, 1) for part in (x, g)]
-            row = weighted(pairs[0], pairs[1], inverse).unflatten(0, (-1, self._views - u))
-            products[:, u, u:] = products[:, u:, u] = row
-        return products, (products.diagonal(dim1=1, dim2=2) + TINY).sqrt_()
+            inputs = x[:, u:] * x[:, u : u + 1]
+            outputs = g[:, u:] * g[:, u : u + 1]
+            row = weighted(inputs.flatten(0, 1), outputs.flatten(0, 1), inverse)
+            products[:, u, u:] = products[:, u:, u] = row.view(len(x), -1)
+        return products, lengths_of(products)
 
     def operations(self) -> int:
         return 0  # the squared norm is raised already
+
+
+def lengths_of(products: Tensor) -> Tensor:
+    """The lengths (B, K) of vectors with these products with one another (B, K, K)."""
+    return (products.diagonal(dim1=1, dim2=2) + TINY).sqrt_()
 
 
 AVERAGED = {nn.Linear: LinearOfViews, nn.Conv2d: Conv2d}  # take the number of views

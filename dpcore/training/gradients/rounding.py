@@ -33,8 +33,11 @@ def squared_norms(rows: Tensor, weights: Tensor | None = None) -> Tensor:
     size = block(rows.shape[1])
     if size == rows.shape[1]:
         return torch.linalg.vector_norm(rows, dim=1).square()
-    rows = F.pad(rows, (0, -rows.shape[1] % size)) if rows.shape[1] % size else rows
-    return row_sums(torch.linalg.vector_norm(rows.unflatten(1, (-1, size)), dim=2).square())
+    missing = -rows.shape[1] % size
+    if missing:
+        rows = F.pad(rows, (0, missing))
+    parts = rows.unflatten(1, (-1, size))
+    return row_sums(torch.linalg.vector_norm(parts, dim=2).square())
 
 
 def gram(rows: Tensor) -> Tensor:
@@ -91,7 +94,9 @@ def operations(terms: int) -> int:
     (789, 1819)
     """
     size = block(terms)
-    return 5 + (size if size == terms else size + math.ceil(terms / size) + 1)
+    if size == terms:
+        return 5 + size
+    return 5 + size + math.ceil(terms / size) + 1
 
 
 def most_operations(terms: int) -> int:
@@ -100,10 +105,11 @@ def most_operations(terms: int) -> int:
     >>> most_operations(30), most_operations(40_000), most_operations(999_999)
     (35, 1029, 3006)
     """
-    alone = operations(min(terms, WHOLE))
+    if terms <= WHOLE:
+        return operations(terms)
     root = math.ceil(math.sqrt(terms))
     # Blocks have from root to 2 root terms.
-    return alone if terms <= WHOLE else max(alone, 5 + 2 * root + root + 1)
+    return max(operations(WHOLE), 5 + 2 * root + root + 1)
 
 
 def gram_operations(terms: int) -> int:

@@ -12,6 +12,7 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy.report.statement import delta_warning, seed_warning
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS, Method
+from dpcore.training.perturbation.methods.base import Fits
 from dpcore.training.perturbation.minimisers import best, is_exact
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task, released
@@ -50,9 +51,17 @@ def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
     start = request.seed if request.seed is not None else secret_or_new(secret)
     ground = Ground(request, task, problem, least, start)
     positive = float((problem.test_labels > 0).mean())
-    sizes = problem.examples, len(problem.test_labels), problem.features, task.parameters
     accuracy = float(task.model.accuracies(theta, problem.test_rows, problem.test_labels)[0])
-    yield Prepared(*sizes, least, accuracy, max(positive, 1 - positive), notes_on(ground))
+    yield Prepared(
+        problem.examples,
+        len(problem.test_labels),
+        problem.features,
+        task.parameters,
+        least,
+        accuracy,
+        max(positive, 1 - positive),
+        notes_on(ground),
+    )
     for name in request.methods:
         yield from _measured(ground, METHODS[name])
     yield Finished(time.perf_counter() - began)
@@ -60,14 +69,17 @@ def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
 
 def notes_on(ground: Ground) -> tuple[str, ...]:
     """Return sentences that a reader of the figures should know."""
-    notes, request, task = [], ground.request, ground.task
-    if small := delta_warning(request.delta, task.examples):
+    request = ground.request
+    notes = []
+    small = delta_warning(request.delta, ground.task.examples)
+    if small:
         notes.append(small)
-    if count := ground.problem.constant_columns:
+    count = ground.problem.constant_columns
+    if count:
         notes.append(
             f"Features with one value in all rows: {count}. They are useless and only add noise."
         )
-    if not is_exact(task):
+    if not is_exact(ground.task):
         notes.append(
             "L* is the smallest loss that long gradient descent found, so a gap may be below 0."
         )
@@ -81,9 +93,11 @@ def _measured(ground: Ground, method: Method) -> Iterator[Event]:
     allow.
     """
     request = ground.request
-    seeds, epsilons = (
-        (request.seeds, request.epsilons) if method.takes_epsilon else (1, (math.inf,))
-    )
+    seeds = 1
+    epsilons: Sequence[float] = (math.inf,)
+    if method.takes_epsilon:
+        seeds = request.seeds
+        epsilons = request.epsilons
     together = max(1, int(AT_ONCE / (seeds * ground.task.examples * ground.task.parameters)))
     for first in range(0, len(epsilons), together):
         yield from _fitted(ground, method, epsilons[first : first + together], seeds)
@@ -97,21 +111,22 @@ def _fitted(
     from dpcore.training.perturbation.noise import stream_of
 
     task, problem = ground.task, ground.problem
-    public = {
-        "table": ground.request.dataset,
-        "classes": ground.request.classes,
-        "task": repr(task),
-        "method": method.name,
-    }
-    draws = [
-        stream_of(ground.start, public | {"epsilon": epsilon, "number": number})
-        for epsilon in epsilons
-        for number in range(seeds)
-    ]
-    shown = [epsilon if method.takes_epsilon else None for epsilon in epsilons]
+    draws = []
+    for epsilon in epsilons:
+        for number in range(seeds):
+            what = {
+                "table": ground.request.dataset,
+                "classes": ground.request.classes,
+                "task": repr(task),
+                "method": method.name,
+                "epsilon": epsilon,
+                "number": number,
+            }
+            draws.append(stream_of(ground.start, what))
     try:  # one thread: a fit draws little at once, and threads would mostly wait for one another
         with one_thread(), np.errstate(over="raise", invalid="raise"):
-            thetas = released(method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws))
+            fits = Fits(task, problem, np.repeat(epsilons, seeds).tolist(), draws)
+            thetas = released(method.fit(fits))
             losses = task.model.losses(thetas, problem.rows, problem.labels, task.regulariser)
     except (RuntimeError, ArithmeticError) as error:
         if len(epsilons) > 1:  # each alone, from the same draws, to skip only those that fail
@@ -119,21 +134,17 @@ def _fitted(
                 yield from _fitted(ground, method, (epsilon,), seeds)
             return
         reason = f"{error}" if isinstance(error, RuntimeError) else OVERFLOW
-        yield Skipped(method.name, shown[0], reason)
+        yield Skipped(method.name, epsilons[0] if method.takes_epsilon else None, reason)
         return
-    gaps = (losses - ground.least).reshape(-1, seeds).tolist()
-    accuracies = (
-        task.model.accuracies(thetas, problem.test_rows, problem.test_labels)
-        .reshape(-1, seeds)
-        .tolist()
-    )
+    gaps = (losses - ground.least).tolist()
+    accuracies = task.model.accuracies(thetas, problem.test_rows, problem.test_labels).tolist()
     for place, epsilon in enumerate(epsilons):
-        noise, obstacles = method.noise(task, epsilon), method.obstacles(task, epsilon)
+        own = slice(place * seeds, (place + 1) * seeds)
         yield Measured(
             method.name,
-            shown[place],
-            noise,
-            tuple(accuracies[place]),
-            tuple(gaps[place]),
-            obstacles,
+            epsilon if method.takes_epsilon else None,
+            method.noise(task, epsilon),
+            tuple(accuracies[own]),
+            tuple(gaps[own]),
+            method.obstacles(task, epsilon),
         )

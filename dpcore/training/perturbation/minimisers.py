@@ -25,9 +25,9 @@ def descended(
     thetas = task.model.start(task.features)[None]
     for _ in range(task.steps):
         slopes = task.model.gradients(thetas, rows, labels)
-        thetas = thetas - task.rate * (
-            (slopes if linear is None else slopes + linear) + task.regulariser * thetas
-        )
+        if linear is not None:
+            slopes = slopes + linear
+        thetas = thetas - task.rate * (slopes + task.regulariser * thetas)
     return thetas
 
 
@@ -65,11 +65,12 @@ def minimiser(
         except np.linalg.LinAlgError as error:
             raise RuntimeError(NOT_REACHED) from error
         factor = 1.0
-        while (
-            np.linalg.norm(after := slope(theta - factor * step)) >= length and factor > MIN_FACTOR
-        ):
+        after = slope(theta - step)
+        while np.linalg.norm(after) >= length and factor > MIN_FACTOR:
             factor /= 2
-        theta, gradient = theta - factor * step, after
+            after = slope(theta - factor * step)
+        theta = theta - factor * step
+        gradient = after
     raise RuntimeError(NOT_REACHED)
 
 
@@ -89,9 +90,8 @@ def best(task: Task, problem: Problem) -> FloatArray:
     """
     if is_exact(task):
         return minimiser(problem.rows, problem.labels, task.regulariser, BASELINE_TOLERANCE)[None]
-    longer = replace(
-        task, steps=LONG_DESCENT * task.steps, given_rate=min(task.rate, task.most_rate)
-    )
+    rate = min(task.rate, task.most_rate)
+    longer = replace(task, steps=LONG_DESCENT * task.steps, given_rate=rate)
     return descended(longer, problem.rows, problem.labels)
 
 

@@ -107,9 +107,8 @@ class Logistic(RowModel):
         labels: FloatArray,
         clip_norm: float | None = None,
     ) -> FloatArray:
-        return (
-            _clipped(slopes(self.scores(thetas, rows), labels), rows, clip_norm) @ rows / len(rows)
-        )
+        weights = _clipped(slopes(self.scores(thetas, rows), labels), rows, clip_norm)
+        return weights @ rows / len(rows)
 
     def row_gradients(
         self,
@@ -118,9 +117,8 @@ class Logistic(RowModel):
         labels: FloatArray,
         clip_norm: float | None = None,
     ) -> FloatArray:
-        return (
-            _clipped(slopes((thetas * rows).sum(axis=1), labels), rows, clip_norm)[:, None] * rows
-        )
+        weights = slopes((thetas * rows).sum(axis=1), labels)
+        return _clipped(weights, rows, clip_norm)[:, None] * rows
 
 
 def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float | None) -> FloatArray:
@@ -159,9 +157,11 @@ class Mlp(RowModel):
         return drawn / np.sqrt(features)
 
     def scores(self, thetas: FloatArray, rows: FloatArray) -> FloatArray:
-        return np.stack(
-            [hidden @ outer for hidden, outer in (_forward(theta, rows) for theta in thetas)]
-        )
+        scores = []
+        for theta in thetas:
+            hidden, outer = _forward(theta, rows)
+            scores.append(hidden @ outer)
+        return np.stack(scores)
 
     def gradients(
         self,
@@ -179,17 +179,15 @@ class Mlp(RowModel):
         labels: FloatArray,
         clip_norm: float | None = None,
     ) -> FloatArray:
-        inner, outer = (
-            thetas[:, rows.shape[1] :].reshape(len(rows), rows.shape[1], -1),
-            thetas[:, : rows.shape[1]],
-        )
+        count, features = rows.shape
+        outer = thetas[:, :features]
+        inner = thetas[:, features:].reshape(count, features, features)
         hidden = np.tanh(np.einsum("shd,sd->sh", inner, rows))
         back = outer * (1 - hidden**2)
-        weights = _clipped_layers(
-            slopes((hidden * outer).sum(axis=1), labels), hidden, back, rows, clip_norm
-        )[:, None]
+        weights = slopes((hidden * outer).sum(axis=1), labels)
+        weights = _clipped_layers(weights, hidden, back, rows, clip_norm)[:, None]
         products = np.einsum("sh,sd->shd", weights * back, rows)
-        return np.concatenate([weights * hidden, products.reshape(len(rows), -1)], axis=1)
+        return np.concatenate([weights * hidden, products.reshape(count, -1)], axis=1)
 
 
 def _forward(theta: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -25,7 +25,9 @@ class Stream:
 
     def __init__(self, seed: SeedSequence) -> None:
         machine = machine_of(torch.device("cpu"), 1)
-        self._noise, self._chances = (AesWords(secret_of(each, machine)) for each in seed.spawn(2))
+        noise, chances = seed.spawn(2)
+        self._noise = AesWords(secret_of(noise, machine))
+        self._chances = AesWords(secret_of(chances, machine))
 
     def normals(self, *shape: int) -> FloatArray:
         """Draw independent standard Gaussian numbers."""

@@ -49,9 +49,8 @@ class Request:
         check.one_of(MODELS, model=self.model)
         if not self.methods:
             raise ValueError("Expected at least one method.")
-        check.one_of(
-            METHODS, **{f"method {place}": name for place, name in enumerate(self.methods, 1)}
-        )
+        for place, name in enumerate(self.methods, 1):
+            check.one_of(METHODS, **{f"method {place}": name})
         check.whole(1, MAX_EPSILONS, **{"number of epsilons": len(self.epsilons)})
         for epsilon in self.epsilons:
             check.in_range(MIN_EPSILON, MAX_EPSILON, epsilon=epsilon)
@@ -73,21 +72,26 @@ class Request:
     @property
     def results(self) -> int:
         """Number of results: each method at each epsilon, or once if it takes none."""
-        return sum(
-            len(self.epsilons) if METHODS[name].takes_epsilon else 1 for name in self.methods
-        )
+        alone = sum(not METHODS[name].takes_epsilon for name in self.methods)
+        return alone + (len(self.methods) - alone) * len(self.epsilons)
 
     def task(self, examples: int, features: int) -> Task:
         """Return the public facts of its fits on so many rows."""
-        settings = (self.delta, self.steps, self.rate, self.regulariser, self.clip_norm)
-        return Task(self.model, examples, features, *settings)
+        return Task(
+            self.model,
+            examples,
+            features,
+            self.delta,
+            self.steps,
+            self.rate,
+            self.regulariser,
+            self.clip_norm,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return a flat JSON object."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
+        tuples = {name: list(getattr(self, name)) for name in ("classes", "methods", "epsilons")}
+        return asdict(self) | tuples
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Request":

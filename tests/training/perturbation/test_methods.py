@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 import dpcore
 from dpcore.training.perturbation.methods import METHODS, Protection
+from dpcore.training.perturbation.methods.base import Fits
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.minimisers import best, minimiser
 from dpcore.training.perturbation.models import MODELS
@@ -42,7 +43,7 @@ def test_without_noise_the_minimiser_is_scikit_learns() -> None:
 )
 def test_the_little_noise_of_epsilon_1e6_leaves_the_minimiser(name: str, gap: float) -> None:
     task = task_for(PROBLEM, steps=1000)
-    theta = METHODS[name].fit(task, PROBLEM, [1e6], streams(1))
+    theta = METHODS[name].fit(Fits(task, PROBLEM, [1e6], streams(1)))
     exact = solved(PROBLEM, task.regulariser)[None]
     losses = [
         float(task.model.losses(each, PROBLEM.rows, PROBLEM.labels, 0.01)[0])
@@ -54,7 +55,7 @@ def test_the_little_noise_of_epsilon_1e6_leaves_the_minimiser(name: str, gap: fl
 def test_the_little_noise_of_epsilon_1e6_leaves_stochastic_descent_near_the_minimiser() -> None:
     problem = random_problem(examples=100)
     task = task_for(problem, regulariser=0.1)
-    theta = METHODS["bassily"].fit(task, problem, [1e6], streams(1))
+    theta = METHODS["bassily"].fit(Fits(task, problem, [1e6], streams(1)))
     exact = solved(problem, 0.1)
     assert np.linalg.norm(theta[0] - exact) < 0.05 * np.linalg.norm(exact)
 
@@ -63,7 +64,7 @@ def test_the_little_noise_of_epsilon_1e6_leaves_stochastic_descent_near_the_mini
 def test_the_perturbed_objective_is_minimal_where_a_second_solver_finds_it(epsilon: float) -> None:
     task, method = task_for(PROBLEM), ObjectivePerturbation()
     linear = method.noise(task, epsilon) * np.stack([each.normals(4) for each in streams(3)]) / 200
-    ours = method.minima(task, PROBLEM, [epsilon] * 3, linear)
+    ours = method.minima(Fits(task, PROBLEM, [epsilon] * 3, streams(3)), linear)
     for theta, each in zip(ours, linear, strict=True):
         assert theta == pytest.approx(
             solved(PROBLEM, method.curvature(task, epsilon), each), rel=1e-4, abs=1e-5
@@ -128,7 +129,7 @@ def test_every_method_learns_every_model_to_finite_parameters() -> None:
         for name in METHODS:
             problem = random_problem(examples=30)
             task = task_for(problem, model_name=model, regulariser=0.1)
-            thetas = METHODS[name].fit(task, problem, [0.5, 0.5, 4.0], streams(3))
+            thetas = METHODS[name].fit(Fits(task, problem, [0.5, 0.5, 4.0], streams(3)))
             assert thetas.shape == (3, task.parameters), (model, name)
             assert np.isfinite(thetas).all(), (model, name)
 

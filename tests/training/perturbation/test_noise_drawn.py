@@ -13,6 +13,7 @@ from scipy import stats
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.perturbation.methods import METHODS, input_noise
+from dpcore.training.perturbation.methods.base import Fits
 from dpcore.training.perturbation.methods.bassily import BassilyDescent
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
@@ -31,7 +32,7 @@ def gradient_at(task: Task, thetas: np.ndarray) -> np.ndarray:
 
 def drawn_by_output(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     task = task_for(PROBLEM)
-    thetas = METHODS["output"].fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    thetas = METHODS["output"].fit(Fits(task, PROBLEM, [EPSILON] * FITS, streams(FITS)))
     theta = np.zeros((1, task.parameters))
     for _ in range(task.steps):
         theta = theta - task.rate * (gradient_at(task, theta) + task.regulariser * theta)
@@ -41,7 +42,7 @@ def drawn_by_output(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
 def drawn_by_objective(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     task = task_for(PROBLEM)
     method = ObjectivePerturbation()
-    thetas = method.fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    thetas = method.fit(Fits(task, PROBLEM, [EPSILON] * FITS, streams(FITS)))
     # Where the gradient of the perturbed objective is 0, its linear term is what is missing to 0.
     return task, -task.examples * (
         gradient_at(task, thetas) + method.curvature(task, EPSILON) * thetas
@@ -50,7 +51,7 @@ def drawn_by_objective(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
 
 def drawn_by_gradient(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     task = task_for(PROBLEM, steps=1)
-    thetas = METHODS["gradient"].fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    thetas = METHODS["gradient"].fit(Fits(task, PROBLEM, [EPSILON] * FITS, streams(FITS)))
     return task, thetas / -task.rate - gradient_at(task, np.zeros((1, task.parameters)))
 
 
@@ -58,7 +59,7 @@ def drawn_by_bassily(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     task = task_for(PROBLEM)
     patch.setattr(BassilyDescent, "steps", lambda method, task: 1)
     patch.setattr(BassilyDescent, "radius", lambda method, task: np.inf)
-    thetas = METHODS["bassily"].fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    thetas = METHODS["bassily"].fit(Fits(task, PROBLEM, [EPSILON] * FITS, streams(FITS)))
     picked = [int(each.uniforms(1)[0] * task.examples) for each in streams(FITS)]
     slopes = -0.5 * PROBLEM.labels[picked, None] * PROBLEM.rows[picked]  # at 0, of single rows
     return task, -thetas * task.examples * task.regulariser - task.examples * slopes
@@ -78,7 +79,7 @@ def drawn_by_paper_input(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     patch.setattr(
         input_noise, "stepped", lambda task, rows, labels, square: seen.append(rows) or rows[0]
     )
-    METHODS["paper_input"].fit(task, PROBLEM, [EPSILON] * 5, streams(5))
+    METHODS["paper_input"].fit(Fits(task, PROBLEM, [EPSILON] * 5, streams(5)))
     return task, np.stack(seen) - PROBLEM.rows
 
 
@@ -113,8 +114,9 @@ def test_what_the_solver_leaves_open_is_hidden_by_noise_of_its_own() -> None:
     linear = method.noise(task, EPSILON) * np.stack(
         [each.normals(task.parameters) for each in streams(FITS)]
     )
-    minima = method.minima(task, PROBLEM, [EPSILON] * FITS, linear / task.examples)
-    hidden = method.fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS)) - minima
+    fits = Fits(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    minima = method.minima(fits, linear / task.examples)
+    hidden = method.fit(fits) - minima
     scaled = hidden.reshape(-1) / method.hiding(task, EPSILON)
     assert stats.kstest(scaled, "norm").pvalue > 1e-3
     for wrong in (2 / 3, 3 / 2):

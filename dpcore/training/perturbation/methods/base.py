@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.data.tabular.table import Problem
-from dpcore.privacy import named_words
+from dpcore.privacy import words_in
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, Release
 from dpcore.training.perturbation.task import Draws, Task
@@ -19,12 +20,6 @@ TEXTS = Path(__file__).with_name("methods.toml")
 NOT_CONVEX = "The loss is not convex, so nothing bounds how far one row moves the parameters."
 NOT_SMOOTH = "The curvature of the loss has no bound."
 UNASKED = "not needed"
-
-
-def words_of(name: str) -> tuple[str, ...]:
-    """The name, title, label, note, unit and source of a method, in this order."""
-    words = {"label": ""} | named_words(TEXTS, name)
-    return tuple(words[key] for key in ("name", "title", "label", "note", "unit", "source"))
 
 
 class Condition(NamedTuple):
@@ -94,6 +89,20 @@ class Protection(StrEnum):
     NONE = "none"
 
 
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Several fits of a method on one problem, each at its epsilon and with its random numbers."""
+
+    task: Task
+    problem: Problem
+    epsilons: Sequence[float]  # (S,)
+    draws: Sequence[Draws]  # (S,)
+
+    def normals(self) -> FloatArray:
+        """Draw a standard Gaussian number for each parameter of each fit, (S, p)."""
+        return np.stack([each.normals(self.task.parameters) for each in self.draws])
+
+
 class Method(ABC):
     """A method that adds noise at one place.
 
@@ -101,13 +110,16 @@ class Method(ABC):
     """
 
     name: str  # the id in requests and on the command line
-    title: str
-    label: str  # beside its line, if the title is too long; else empty
-    note: str  # one line on the place of the noise
-    unit: str  # of `noise`
-    source: str
     kind: Protection
     takes_epsilon = True
+
+    def __init__(self) -> None:
+        words = words_in(TEXTS)[self.name]
+        self.title: str = words["title"]
+        self.label: str = words.get("label", "")  # beside its line, if the title is too long
+        self.note: str = words["note"]  # one line on the place of the noise
+        self.unit: str = words["unit"]  # of `noise`
+        self.source: str = words["source"]
 
     @abstractmethod
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
@@ -125,13 +137,9 @@ class Method(ABC):
         """Return the standard deviation of each coordinate of its noise."""
 
     @abstractmethod
-    def fit(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
-    ) -> FloatArray:
-        """Return the released parameters (S, p), a vector for each pair of an epsilon and its
-        draws.
-        """
+    def fit(self, fits: Fits) -> FloatArray:
+        """Return the released parameters (S, p)."""
 
-    def noises(self, task: Task, epsilons: Sequence[float]) -> FloatArray:
-        """Return the standard deviation for each fit, (S,)."""
-        return np.array([self.noise(task, epsilon) for epsilon in epsilons])
+    def noises(self, fits: Fits) -> FloatArray:
+        """Return the standard deviation of each fit, (S, 1)."""
+        return np.array([[self.noise(fits.task, epsilon)] for epsilon in fits.epsilons])

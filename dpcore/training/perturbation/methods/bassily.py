@@ -1,19 +1,17 @@
 """Gradient perturbation by single rows, with noise for a gradient that counts n times."""
 
-from collections.abc import Sequence
 from functools import lru_cache
-from math import expm1, log, log1p, sqrt
+from math import expm1, inf, log, log1p, sqrt
 from typing import final
 
 import numpy as np
 from scipy.special import gammaln
 
-from dpcore.data.tabular.table import Problem
 from dpcore.privacy.gaussian import epsilon_of
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection, words_of
-from dpcore.training.perturbation.task import ROUNDING, Draws, Task
+from dpcore.training.perturbation.methods.base import Condition, Fits, Method, Protection
+from dpcore.training.perturbation.task import ROUNDING, Task
 
 DRAWN = 600_000  # numbers of one fit, about, which limit the steps done of the n^2 charged
 CHUNK = 3_000_000  # numbers drawn at once
@@ -29,17 +27,15 @@ class BassilyDescent(Method):
     Theorem 5. Only the first of its n^2 steps are done, which releases less.
     """
 
-    name, title, label, note, unit, source = words_of("bassily")
+    name = "bassily"
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
-        most, proven = 2 * sqrt(log(1 / task.delta)), self.proven(task, epsilon)
-        beyond = (
-            f"The theorem covers epsilon up to 2 sqrt(ln(1/delta)) = {most:.3g}. "
-            if epsilon > most
-            else ""
-        )
-        failed = f"{beyond}We can only confirm epsilon = {proven:.3g} for its noise."
+        most = 2 * sqrt(log(1 / task.delta))
+        proven = self.proven(task, epsilon)
+        failed = f"We can only confirm epsilon = {proven:.3g} for its noise."
+        if epsilon > most:
+            failed = f"The theorem covers epsilon up to 2 sqrt(ln(1/delta)) = {most:.3g}. {failed}"
         # Two bounds that do not need the theorem decide, so that they also cover epsilons beyond
         # its range.
         kept = base.asked(
@@ -62,10 +58,8 @@ class BassilyDescent(Method):
 
     def proven(self, task: Task, epsilon: float) -> float:
         """Return an epsilon that n^2 steps keep, without the theorem: the smaller of two bounds."""
-        mu = self.mu(task, epsilon)
-        return min(
-            _by_composition(task.examples, mu, task.delta), _by_renyi(task.examples, mu, task.delta)
-        )
+        public = (task.examples, self.mu(task, epsilon), task.delta)
+        return min(_by_composition(*public), _by_renyi(*public))
 
     def radius(self, task: Task) -> float:
         """Return the radius of a ball around the minimiser: inside, the regulariser is at most ln
@@ -73,32 +67,27 @@ class BassilyDescent(Method):
         """
         return sqrt(2 * log(2) / task.regulariser) if task.regulariser else FREE_RADIUS
 
-    def fit(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
-    ) -> FloatArray:
-        noises, radius = self.noises(task, epsilons)[:, None], self.radius(task)
+    def fit(self, fits: Fits) -> FloatArray:
+        task, problem, draws = fits.task, fits.problem, fits.draws
+        noises = self.noises(fits)
+        radius = self.radius(task)
         thetas = np.repeat(task.model.start(task.features)[None], len(draws), axis=0)
-        done, steps = 0, self.steps(task)
+        steps = self.steps(task)
         chunk = max(1, CHUNK // (len(draws) * task.parameters))
-        while done < steps:
-            count = min(chunk, steps - done)
+        for start in range(0, steps, chunk):
+            count = min(chunk, steps - start)
             drawn = np.stack([each.normals(count, task.parameters) for each in draws], axis=1)
             drawn *= noises
-            picked = (
-                np.stack([each.uniforms(count) for each in draws], axis=1) * task.examples
-            ).astype(np.int64)
+            uniforms = np.stack([each.uniforms(count) for each in draws], axis=1)
+            picked = (uniforms * task.examples).astype(np.int64)
             for step in range(count):
                 rows, labels = problem.rows[picked[step]], problem.labels[picked[step]]
-                slope = (
-                    task.model.row_gradients(thetas, rows, labels, task.clipping)
-                    + task.regulariser * thetas
-                )
-                slope *= task.examples
+                slope = task.model.row_gradients(thetas, rows, labels, task.clipping)
+                slope = (slope + task.regulariser * thetas) * task.examples
                 slope += drawn[step]
-                thetas = thetas - self._rate(task, noises, done + step + 1) * slope
+                thetas = thetas - self._rate(task, noises, start + step + 1) * slope
                 lengths = np.sqrt(np.einsum("sp,sp->s", thetas, thetas))
                 thetas /= np.maximum(1.0, lengths / radius)[:, None]  # into the ball
-            done += count
         return thetas
 
     def _rate(self, task: Task, noises: FloatArray, step: int) -> FloatArray | float:
@@ -131,13 +120,12 @@ def _by_renyi(examples: int, mu: float, delta: float) -> float:
     replacement, and the conversion of Canonne, Kamath and Steinke 2020, arXiv 2004.00010,
     Proposition 12.
     """
-    spent = [
-        examples**2 * _sampled(order, mu, examples)
-        + log1p(-1 / order)
-        - (log(delta) + log(order)) / (order - 1)
-        for order in ORDERS
-    ]
-    return max(min(spent), 0.0)
+    least = inf
+    for order in ORDERS:
+        composed = examples**2 * _sampled(order, mu, examples)
+        converted = composed + log1p(-1 / order) - (log(delta) + log(order)) / (order - 1)
+        least = min(least, converted)
+    return max(least, 0.0)
 
 
 def _sampled(order: int, mu: float, examples: int) -> float:

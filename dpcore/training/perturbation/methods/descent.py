@@ -3,18 +3,16 @@
 The theorems are in README.md.
 """
 
-from collections.abc import Sequence
 from math import expm1, log1p, sqrt
 from typing import final
 
 import numpy as np
 
-from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection, words_of
+from dpcore.training.perturbation.methods.base import Condition, Fits, Method, Protection
 from dpcore.training.perturbation.minimisers import best, descended
-from dpcore.training.perturbation.task import Draws, Task
+from dpcore.training.perturbation.task import Task
 
 MAX_EXPONENT = 600.0  # e^x leaves room for its factors
 TOO_FAR = (
@@ -26,7 +24,7 @@ TOO_FAR = (
 class NonPrivate(Method):
     """The minimiser of the objective; if it is not convex, the best parameters found."""
 
-    name, title, label, note, unit, source = words_of("none")
+    name = "none"
     kind = Protection.NONE
     takes_epsilon = False
 
@@ -36,10 +34,8 @@ class NonPrivate(Method):
     def noise(self, task: Task, epsilon: float) -> float:
         return 0.0
 
-    def fit(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
-    ) -> FloatArray:
-        return np.repeat(best(task, problem), len(epsilons), axis=0)
+    def fit(self, fits: Fits) -> FloatArray:
+        return np.repeat(best(fits.task, fits.problem), len(fits.epsilons), axis=0)
 
 
 @final
@@ -51,7 +47,7 @@ class OutputPerturbation(Method):
     Lsm|), by Theorem 1.
     """
 
-    name, title, label, note, unit, source = words_of("output")
+    name = "output"
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
@@ -71,12 +67,9 @@ class OutputPerturbation(Method):
     def noise(self, task: Task, epsilon: float) -> float:
         return self.sensitivity(task) / task.mu(epsilon)
 
-    def fit(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
-    ) -> FloatArray:
-        theta = descended(task, problem.rows, problem.labels)
-        drawn = np.stack([each.normals(task.parameters) for each in draws])
-        return theta + self.noises(task, epsilons)[:, None] * drawn
+    def fit(self, fits: Fits) -> FloatArray:
+        theta = descended(fits.task, fits.problem.rows, fits.problem.labels)
+        return theta + self.noises(fits) * fits.normals()
 
 
 @final
@@ -85,7 +78,7 @@ class GradientPerturbation(Method):
     by Theorem 4.
     """
 
-    name, title, label, note, unit, source = words_of("gradient")
+    name = "gradient"
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
@@ -95,13 +88,13 @@ class GradientPerturbation(Method):
     def noise(self, task: Task, epsilon: float) -> float:
         return sqrt(task.steps) * task.sensitivity / task.mu(epsilon)
 
-    def fit(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
-    ) -> FloatArray:
-        noises = self.noises(task, epsilons)[:, None]
-        thetas = np.repeat(task.model.start(task.features)[None], len(draws), axis=0)
+    def fit(self, fits: Fits) -> FloatArray:
+        task = fits.task
+        rows, labels = fits.problem.rows, fits.problem.labels
+        noises = self.noises(fits)
+        thetas = np.repeat(task.model.start(task.features)[None], len(fits.draws), axis=0)
         for _ in range(task.steps):
-            drawn = np.stack([each.normals(task.parameters) for each in draws])
-            slope = task.model.gradients(thetas, problem.rows, problem.labels, task.clipping)
-            thetas = thetas - task.rate * (slope + task.regulariser * thetas + noises * drawn)
+            drawn = noises * fits.normals()
+            slope = task.model.gradients(thetas, rows, labels, task.clipping)
+            thetas = thetas - task.rate * (slope + task.regulariser * thetas + drawn)
         return thetas

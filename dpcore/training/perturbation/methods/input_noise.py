@@ -4,7 +4,6 @@ Training on rows with proven noise costs nothing. The formula has an unknown con
 does not hold.
 """
 
-from collections.abc import Sequence
 from math import ceil, exp, log, sqrt
 from typing import final
 
@@ -14,7 +13,7 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
-from dpcore.training.perturbation.methods.base import TEXTS, Condition, Method, Protection, words_of
+from dpcore.training.perturbation.methods.base import TEXTS, Condition, Fits, Method, Protection
 from dpcore.training.perturbation.minimisers import learnt, stepped
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task, released
 
@@ -28,7 +27,7 @@ class LocalInputPerturbation(Method):
     README.md, Theorem 6.
     """
 
-    name, title, label, note, unit, source = words_of("input")
+    name = "input"
     kind = Protection.LOCAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
@@ -65,19 +64,17 @@ class LocalInputPerturbation(Method):
         The last digits of a float64 sum may reveal the value: adding 0 keeps those of the noise,
         and a sum that cancels has zeros there.
         """
-        rows = released(
-            problem.rows + self.noise(task, epsilon) * draws.normals(*problem.rows.shape)
-        )
+        noise = self.noise(task, epsilon) * draws.normals(*problem.rows.shape)
+        rows = released(problem.rows + noise)
         flipped = draws.uniforms(task.examples) < self.flips(epsilon)
         return rows, np.where(flipped, -problem.labels, problem.labels)
 
-    def fit(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
-    ) -> FloatArray:
-        pairs = zip(epsilons, draws, strict=True)
-        return np.stack(
-            [learnt(task, *self.perturbed(task, problem, epsilon, each)) for epsilon, each in pairs]
-        )
+    def fit(self, fits: Fits) -> FloatArray:
+        thetas = []
+        for epsilon, each in zip(fits.epsilons, fits.draws, strict=True):
+            rows, labels = self.perturbed(fits.task, fits.problem, epsilon, each)
+            thetas.append(learnt(fits.task, rows, labels))
+        return np.stack(thetas)
 
 
 @final
@@ -89,24 +86,21 @@ class PaperInputPerturbation(Method):
     4, says why it proves nothing.
     """
 
-    name, title, label, note, unit, source = words_of("paper_input")
+    name = "paper_input"
     kind = Protection.NONE
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
-        return tuple(
-            Condition(name, False, said)
-            for name, said in words_in(TEXTS)["gaps of paper_input"].items()
-        )
+        gaps = words_in(TEXTS)["gaps of paper_input"]
+        return tuple(Condition(name, False, said) for name, said in gaps.items())
 
     def noise(self, task: Task, epsilon: float) -> float:
         count, root = task.examples * (task.examples - 1), sqrt(task.regulariser or 1.0)
         return task.lipschitz * sqrt(task.steps * log(1 / task.delta) / (count * root)) / epsilon
 
-    def fit(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
-    ) -> FloatArray:
+    def fit(self, fits: Fits) -> FloatArray:
+        task, problem = fits.task, fits.problem
         thetas = []
-        for noise, each in zip(self.noises(task, epsilons), draws, strict=True):
+        for noise, each in zip(self.noises(fits).flat, fits.draws, strict=True):
             rows = problem.rows + noise * each.normals(*problem.rows.shape)
             thetas.append(stepped(task, rows, problem.labels, 1 + task.features * noise**2))
         return np.stack(thetas)

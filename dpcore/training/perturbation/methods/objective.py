@@ -1,26 +1,27 @@
 """Objective perturbation: a random linear term in the objective."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from math import exp, expm1, log, log1p
 from typing import final
 
 import numpy as np
 
-from dpcore.data.tabular.table import Problem
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import DELTA_ERROR, delta_of
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection, words_of
+from dpcore.training.perturbation.methods.base import Condition, Fits, Method, Protection
 from dpcore.training.perturbation.minimisers import descended, minimiser
-from dpcore.training.perturbation.task import ROUNDING, Draws, Task, mu_within
+from dpcore.training.perturbation.task import ROUNDING, Task, mu_within
 
 CURVATURE_SHARE = 0.5  # of epsilon, at most, for the change of the determinant
 RESIDUAL_SHARE = 0.001  # of epsilon and delta, for the solver's error
 TOLERANCE = 1e-9  # of the gradient's norm, at which the solver stops
 HALVINGS = 60
 MAX_EXPONENT = 650.0  # of e^x: the curvature, its inverse with n as a factor, stays above 1e-300
+NOT_OF_RANK_1 = "The Hessian of a row's loss is not of rank 1."
+NOT_MADE_SO = "No term here makes it convex."
+CHARGED = f"a gradient up to {TOLERANCE:g} is charged"
 NO_MINIMISER = "Descent finds no known minimiser."
 
 
@@ -33,31 +34,16 @@ class ObjectivePerturbation(Method):
     error.
     """
 
-    name, title, label, note, unit, source = words_of("objective")
+    name = "objective"
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         return (
             base.convex(task),
             base.smooth(task),
-            base.asked(
-                "Hessians of rank 1",
-                task.model.linear,
-                "yes",
-                "The Hessian of a row's loss is not of rank 1.",
-            ),
-            base.asked(
-                "strongly convex",
-                task.model.convex,
-                "made so by the method",
-                "No term here makes it convex.",
-            ),
-            base.asked(
-                "exact minimiser",
-                task.model.convex,
-                f"a gradient up to {TOLERANCE:g} is charged",
-                NO_MINIMISER,
-            ),
+            base.asked("Hessians of rank 1", task.model.linear, "yes", NOT_OF_RANK_1),
+            base.asked("strongly convex", task.model.convex, "made so by the method", NOT_MADE_SO),
+            base.asked("exact minimiser", task.model.convex, CHARGED, NO_MINIMISER),
             base.tails(task, self.mu(task, epsilon)),
         )
 
@@ -85,29 +71,25 @@ class ObjectivePerturbation(Method):
         mu = mu_within(RESIDUAL_SHARE * epsilon, RESIDUAL_SHARE * task.delta)
         return 2 * TOLERANCE * ROUNDING / self.curvature(task, epsilon) / mu
 
-    def fit(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
-    ) -> FloatArray:
-        linear = self.noises(task, epsilons)[:, None] * np.stack(
-            [each.normals(task.parameters) for each in draws]
-        )
-        thetas = self.minima(task, problem, epsilons, linear / task.examples)
-        hiding = np.array([self.hiding(task, epsilon) for epsilon in epsilons])[:, None]
-        return thetas + hiding * np.stack([each.normals(task.parameters) for each in draws])
+    def fit(self, fits: Fits) -> FloatArray:
+        linear = self.noises(fits) * fits.normals()
+        thetas = self.minima(fits, linear / fits.task.examples)
+        hiding = np.array([[self.hiding(fits.task, epsilon)] for epsilon in fits.epsilons])
+        return thetas + hiding * fits.normals()
 
-    def minima(
-        self, task: Task, problem: Problem, epsilons: Sequence[float], linear: FloatArray
-    ) -> FloatArray:
+    def minima(self, fits: Fits, linear: FloatArray) -> FloatArray:
         """Return the minimisers (S, p) with these linear terms; without convexity, the end of
         descent.
         """
+        task = fits.task
+        rows, labels = fits.problem.rows, fits.problem.labels
         if not task.model.convex:
-            return descended(task, problem.rows, problem.labels, linear)
-        curvatures = [self.curvature(task, epsilon) for epsilon in epsilons]
-        pairs = zip(curvatures, linear, strict=True)
-        return np.stack(
-            [minimiser(problem.rows, problem.labels, m, TOLERANCE, each) for m, each in pairs]
-        )
+            return descended(task, rows, labels, linear)
+        thetas = []
+        for epsilon, term in zip(fits.epsilons, linear, strict=True):
+            curvature = self.curvature(task, epsilon)
+            thetas.append(minimiser(rows, labels, curvature, TOLERANCE, term))
+        return np.stack(thetas)
 
 
 @lru_cache(maxsize=1024)
@@ -119,7 +101,8 @@ def _mu(task: Task, epsilon: float, curvature: float) -> float:
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         spent = delta_of(left, exp(middle)) + 2 * delta_of(left, exp(middle) / 2)
-        low, high = (
-            (middle, high) if spent <= delta * (1 - DELTA_ERROR) * (1 - RESERVED) else (low, middle)
-        )
+        if spent <= delta * (1 - DELTA_ERROR) * (1 - RESERVED):
+            low = middle
+        else:
+            high = middle
     return exp(low)
