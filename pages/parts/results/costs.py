@@ -61,9 +61,7 @@ def spending_of(run: Run, accountant: str = CERTIFIED) -> Spending | None:
     """The spending of a run; None for another kind of job, without a plan, or without privacy."""
     if run.kind != TRAINING.name or not run.stored_plan or not run.settings.get("private", True):
         return None
-    return Spending(
-        accountant, run.stored_plan, run.settings["delta"], run.done, not run.active
-    )
+    return Spending(accountant, run.stored_plan, run.settings["delta"], run.done, not run.active)
 
 
 def learn(spendings: Iterable[Spending]) -> int:
