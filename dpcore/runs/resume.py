@@ -22,7 +22,6 @@ from dpcore.training.resume_point import resume_point_of
 from dpcore.whole_file import private
 
 _RESTS = sql_of("rests").format(active=among(ACTIVE), finished=Status.FINISHED)
-_DELETED = "deleted"  # in place of a status
 
 
 @dataclass(frozen=True)
@@ -137,8 +136,8 @@ def _check_alone(db: Database, run: str) -> None:
 
 
 def _why_no_other(status: str) -> str:
-    """What the run that continues another has done, so that no other run may continue it."""
-    if status == _DELETED:
+    """The reason why no other run may continue a run that one of this status continues."""
+    if status == "deleted":
         return "continued it and was deleted. Start a new run, which costs its own epsilon."
     if status in ACTIVE:
         return f"continues it already and is {status}."
