@@ -154,10 +154,12 @@ def line_of(run: Run) -> str:
 
 def draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     """Draw a comparison as far as it is, with the lines of the picked methods in front."""
+    run = found.run
+    assert run is not None, "a recorded example is drawn elsewhere"
     st.markdown(f"**{described(found)}**")
     until = f"Until then it had {found.done} of {found.request.results} results."
-    SHOWN.status(store, found.run, found.done / found.request.results, _progress(found), until)
-    if found.run.status is Status.FINISHED:
+    SHOWN.status(store, run, found.done / found.request.results, _progress(found), until)
+    if run.status is Status.FINISHED:
         notes = found.prepared.notes if found.prepared else ()
         st.caption(" ".join([_measured(found), *notes]))
     if found.measured:

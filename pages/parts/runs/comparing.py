@@ -227,12 +227,18 @@ def outcomes_of(found: Sequence[Run], accountant: str) -> list[Outcome]:
         name = run.name or _words(run)
         spending = spending_of(run, accountant)
         if not spending:
-            points.append(Outcome(name, run.last.accuracy, None))
+            points.append(Outcome(name, _accuracy(run), None))
             continue
         cost = known_cost(spending)
         if cost:
-            points.append(Outcome(name, run.last.accuracy, cost.value, cost.lower, cost.kind))
+            points.append(Outcome(name, _accuracy(run), cost.value, cost.lower, cost.kind))
     return points
+
+
+def _accuracy(run: Run) -> float:
+    """The test accuracy that a finished training run ends with."""
+    last: Any = run.last  # other kinds of jobs end with other events
+    return last.accuracy
 
 
 def _left_out(found: Sequence[Run], outcomes: Sequence[Outcome], left: int) -> str:
@@ -271,7 +277,7 @@ def _seeds(found: Sequence[Run]) -> None:
     shared = [group for group in groups.values() if len(group) > 1]
     if not shared:
         return
-    several = [(group[0], summary([run.last.accuracy for run in group])) for group in shared]
+    several = [(group[0], summary([_accuracy(run) for run in group])) for group in shared]
     several.sort(key=lambda each: -each[1].mean)
     st.subheader("Averages over seeds", anchor=False)
     rows = []
