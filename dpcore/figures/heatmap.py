@@ -242,6 +242,7 @@ def log_cells(values: FloatArray) -> Axis:
     """A logarithmic axis with ticks at 1, 2 and 5 that ends half a cell outside the values."""
     low, high = np.log10(values[[0, -1]])
     half = (high - low) / max(values.size - 1, 1) / 2 or 0.1
-    ends = [float(low - half), float(high + half)]
-    ticks = round_numbers(10 ** ends[0], 10 ** ends[1])
-    return log_axis(ends, ticks, "{:g}".format) | {"showgrid": False}
+    start = 10 ** (low - half)
+    end = 10 ** (high + half)
+    found = log_axis(start, end, round_numbers(start, end), "{:g}".format)
+    return found | {"range": [low - half, high + half], "showgrid": False}
