@@ -3,7 +3,7 @@
 # ruff: noqa: F401
 from dpcore.figures.epsilon import charted, curves_figure, epochs_at, epsilon_figure
 from dpcore.figures.heatmap import heatmap_figure
-from dpcore.figures.layout import NORMAL, PRESENT, Size
+from dpcore.figures.layout import NORMAL, PRESENT, Size, sized
 from dpcore.figures.sampled import profile_figure
 from dpcore.figures.tradeoff import Line, gaussian_line, growth_figure, tradeoff_figure
 from dpcore.figures.training import (

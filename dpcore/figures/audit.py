@@ -253,7 +253,7 @@ def canaries_figure(
         point = points([each.canaries], [each.epsilon], marker, hovertemplate=hover)
         traces.append(point | {"name": each.words})
     powers = round_numbers(low, high, [1])
-    ticks = log_axis(np.log10([low, high]).tolist(), powers, "{:,.0f}".format)
+    ticks = log_axis(low, high, powers, "{:,.0f}".format)
     return figure_of(
         traces,
         axis("canaries in one run", **ticks),

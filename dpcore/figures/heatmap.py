@@ -19,7 +19,7 @@ from dpcore.figures.layout import (
     round_numbers,
 )
 from dpcore.figures.style import BLACK, HEIGHTS, WHITE, faded
-from dpcore.privacy.accountants.base import Curve, FloatArray, Kind
+from dpcore.privacy.accountants.base import Curve, FloatArray
 from dpcore.privacy.report.numbers import rounded
 
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -150,23 +150,25 @@ def _cells(
         height = np.log10(np.where(np.isfinite(epsilon), epsilon, np.nan))
     low, high = np.log10(ENDS)
     heights = np.clip(height, low, high)
-    texts = []
-    for row in rows:
-        texts.append([_said(each, row.kind) for each in row.epsilon.tolist()])
     return cells_of(
         epochs,
         sigmas,
         heights,
         (low, high),
-        text=texts,
+        text=list(map(_said, rows)),
         customdata=[rows[0].steps.tolist()] * len(rows),
         hovertemplate=HOVER,
         name="epsilon",
     )
 
 
-def _said(epsilon: float, kind: Kind) -> str:
-    return rounded(epsilon, kind) if math.isfinite(epsilon) else "no number"
+def _said(row: Curve) -> list[str]:
+    """The text of each cell of a row."""
+    texts = []
+    for epsilon in row.epsilon.tolist():
+        known = math.isfinite(epsilon)
+        texts.append(rounded(epsilon, row.kind) if known else "no number")
+    return texts
 
 
 def _stroke(epochs: FloatArray, path: Path) -> list[Trace]:
@@ -240,6 +242,7 @@ def log_cells(values: FloatArray) -> Axis:
     """A logarithmic axis with ticks at 1, 2 and 5 that ends half a cell outside the values."""
     low, high = np.log10(values[[0, -1]])
     half = (high - low) / max(values.size - 1, 1) / 2 or 0.1
-    ends = [float(low - half), float(high + half)]
-    ticks = round_numbers(10 ** ends[0], 10 ** ends[1])
-    return log_axis(ends, ticks, "{:g}".format) | {"showgrid": False}
+    start = 10 ** (low - half)
+    end = 10 ** (high + half)
+    found = log_axis(start, end, round_numbers(start, end), "{:g}".format)
+    return found | {"range": [low - half, high + half], "showgrid": False}

@@ -88,6 +88,7 @@ def figure_of(
 
 
 def axis(title: str, **more: Any) -> Axis:
+    """An axis without a line at 0, in type as large as the other text."""
     return {"zeroline": False, "tickfont": FONT, "title": {"text": title, "font": FONT}, **more}
 
 
@@ -158,10 +159,10 @@ def round_numbers(low: float, high: float, digits: Sequence[int] = (1, 2, 5)) ->
     return found
 
 
-def log_axis(ends: Numbers, ticks: Numbers, written: Callable[[float], str]) -> Axis:
-    """A logarithmic axis between two exponents with these ticks."""
-    texts = [written(tick) for tick in ticks]
-    return {"type": "log", "range": list(ends), "tickvals": ticks, "ticktext": texts}
+def log_axis(low: float, high: float, ticks: Numbers, written: Callable[[float], str]) -> Axis:
+    """A logarithmic axis between two numbers with these ticks."""
+    ends = [math.log10(low), math.log10(high)]
+    return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": [*map(written, ticks)]}
 
 
 def log_bounds(heights: Sequence[FloatArray], least: float) -> Bounds:
@@ -175,6 +176,7 @@ def log_bounds(heights: Sequence[FloatArray], least: float) -> Bounds:
 
 
 def percents(shares: Numbers) -> list[float]:
+    """Shares in percent."""
     return [100 * each for each in shares]
 
 
@@ -190,6 +192,7 @@ def marked_line(x: Any, y: Any, style: Style, **more: Any) -> Trace:
 
 
 def line(x: Any, y: Any, style: Style, *, width: float = NORMAL.pen, **more: Any) -> Trace:
+    """A scatter trace of a line."""
     pen = {"color": style.color, "dash": style.dash, "width": width}
     return {
         "type": "scatter",

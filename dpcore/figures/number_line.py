@@ -52,7 +52,14 @@ FAR = 4.0  # from this ratio of the furthest numbers on the line is logarithmic
 
 
 class Stretch(NamedTuple):
-    """A number between two ends, the upper of which may be infinite; or a number line."""
+    """A number between two ends; the upper one may be infinite."""
+
+    low: float
+    high: float
+
+
+class NumberLine(NamedTuple):
+    """The x axis, logarithmic if it is long."""
 
     low: float
     high: float
@@ -74,7 +81,7 @@ class Stretch(NamedTuple):
             return axis("epsilon", range=[self.low, self.high], nticks=6)
         ticks = round_numbers(self.low, self.high)  # Plotly alone writes their first digits
         kept = ticks[:: math.ceil(len(ticks) / MAX_TICKS)]
-        return axis("epsilon", **log_axis([math.log10(end) for end in self], kept, plain))
+        return axis("epsilon", **log_axis(self.low, self.high, kept, plain))
 
 
 def claim_figure(claimed: str, rounded: Stretch, proven: Stretch) -> go.Figure:
@@ -155,11 +162,11 @@ def _in_words(proven: Stretch) -> str:
     return f"{outward(proven.low, math.floor)} to {outward(proven.high, math.ceil)}"
 
 
-def _line_over(least: float, most: float, room: float) -> Stretch:
+def _line_over(least: float, most: float, room: float) -> NumberLine:
     """A line with `room` beside the smallest and the largest number."""
     if most / least > FAR:
-        return Stretch(least / 1.3, most * 1.3)
-    return Stretch(max(0.0, least - room), most + room)
+        return NumberLine(least / 1.3, most * 1.3)
+    return NumberLine(max(0.0, least - room), most + room)
 
 
 def _extremes(numbers: Numbers) -> tuple[float, float]:

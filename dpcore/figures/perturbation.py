@@ -164,7 +164,8 @@ def _epsilon_axis(across: Numbers) -> Axis:
     ticks = round_numbers(low, high, [1])
     if len(ticks) < 2:
         ticks = sorted({low, high})
-    return log_axis([math.log10(each) for each in _span(across)], ticks, "{:g}".format)
+    start, end = _span(across)
+    return log_axis(start, end, ticks, "{:g}".format)
 
 
 def _span(across: Numbers) -> list[float]:

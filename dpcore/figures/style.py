@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable, Sequence
-from itertools import cycle
+from itertools import cycle, starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,9 +58,9 @@ CERTIFIED_LOOK = _look(*ROLES["looks"]["certified"])
 PINNED_LOOK = _look(*ROLES["looks"]["pinned"])
 ATTACK_LOOK = _look(*ROLES["looks"]["attack"])
 SAMPLED_LOOK = _look(*ROLES["looks"]["sampled"])
-LOOKS = [_look(*row) for row in ROLES["lines"]["accountants"]]
-RUNS = [_look(*row) for row in ROLES["lines"]["runs"]]
-BASELINES = [_look(*row) for row in ROLES["lines"]["baselines"]]
+LOOKS = list(starmap(_look, ROLES["lines"]["accountants"]))
+RUNS = list(starmap(_look, ROLES["lines"]["runs"]))
+BASELINES = list(starmap(_look, ROLES["lines"]["baselines"]))
 BAND = faded(GREY, 0.35)
 BELOW_BAND = {  # the hatching of numbers that claim too much privacy
     "shape": "/",
