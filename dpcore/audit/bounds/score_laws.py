@@ -38,7 +38,12 @@ class ScoreLaws:
 
     def shares_above(self) -> tuple[FloatArray, FloatArray]:
         """Return (false-positive rate, true-positive rate) of each score as a threshold, (n,)."""
-        return np.cumsum(self.outside[::-1])[::-1], np.cumsum(self.inside[::-1])[::-1]
+        return _from_above(self.outside), _from_above(self.inside)
+
+
+def _from_above(law: FloatArray) -> FloatArray:
+    """Return the probability of each score and all larger ones, (n,)."""
+    return np.cumsum(law[::-1])[::-1]
 
 
 def step_score(released: FloatArray, q: float, sigma: float) -> FloatArray:

@@ -1,6 +1,6 @@
 """The guided lessons in their order, and the numbers that only one lesson needs.
 
-A lesson is a file beside this one and its name in `LESSONS`. Its sentences take all numbers from
+A lesson is a file beside this one and its name in `NAMES`. Its sentences take all numbers from
 scenes, from ratios of scenes, or from here.
 """
 
