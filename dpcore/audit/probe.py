@@ -63,10 +63,6 @@ class WatchedRows:
         self.drawn = at
         return self._rows[at[self._present[at]]]
 
-    def all_of(self, part: slice) -> Tensor:
-        """Return the rows of a part of the data, without a note."""
-        return self._rows[part]
-
 
 class Observer:
     """Watches a run from before its first step, after all replacements of its parts.
@@ -82,8 +78,9 @@ class Observer:
         self._absorb = run.descent.optimizer.absorb
         run.descent.optimizer = run.descent.optimizer._replace(absorb=self._absorbed)
         self._means = torch.zeros_like(run.engine.parameters)
-        self.rows = (WatchedRows(run.train[0], present), WatchedRows(run.train[1], present))
-        run.train = self.rows  # type: ignore[assignment]
+        x, y = run.train
+        self._rows = WatchedRows(x, present)
+        run.train = (self._rows, WatchedRows(y, present))  # type: ignore[assignment]
         self.forced: Tensor | None = None
         self.releases = 0  # inputs that the trainer gave the optimizer
         self._given = 0  # the same, with those of the audit's probes
@@ -124,7 +121,7 @@ class Observer:
     @property
     def drawn(self) -> NDArray[np.int64]:
         """The positions of the last batch, with canaries that are out."""
-        return self.rows[0].drawn.cpu().numpy()
+        return self._rows.drawn.cpu().numpy()
 
 
 def scale_of(run: TrainingRun) -> Tensor | None:

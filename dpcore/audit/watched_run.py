@@ -116,6 +116,7 @@ class WatchedRun:
         )
         self._with_canaries = WithCanaries(run.engine, self.canaries, self.classes)
         present = self._put_in()
+        self._examples = run.train  # as they are before anything replaces them
         request.by.alter(run)
         self.observer = Observer(run, present)
         self._probe = NeighbourProbe(run, self.observer, self.classes)
@@ -164,10 +165,9 @@ class WatchedRun:
         """Return the trained model's losses on the training examples without canaries, and on the
         test examples.
         """
-        x, y = self.observer.rows
-        others = slice(len(self.canaries), None)
-        members = self._losses(x.all_of(others), y.all_of(others))
-        return members, self._losses(*self.run.test)
+        x, y = self._examples
+        count = len(self.canaries)
+        return self._losses(x[count:], y[count:]), self._losses(*self.run.test)
 
     def _losses(self, x: Tensor, y: Tensor) -> FloatArray:
         with self.run.cores.working():

@@ -121,8 +121,7 @@ def _swap(made: Path, target: Path) -> Path:
 class Candidate(NamedTuple):
     """Files that may be a data set or a table, not read yet."""
 
-    kind: type[Wanted]
-    name: str  # of the data set or table
+    key: str  # the same for files of one data set, or of one table
     files: tuple[Path, ...]  # or folders of files
     read: Callable[[], tuple[Wanted, Contents]]  # ValueError if a file is wrong
     passable: bool = False  # if a file is wrong, it is passed over; otherwise nothing is imported
@@ -181,18 +180,18 @@ def import_folder(path: Path, name: str = "", say: Say = _nothing) -> list[Wante
 
 def _taken(path: Path) -> tuple[list[Taken], list[Passed]]:
     """Return what can be imported, and what cannot; ValueError if a known file is wrong."""
-    found: dict[tuple[type[Wanted], str], Taken] = {}
+    found: dict[str, Taken] = {}
     refused: list[Passed] = []
     with ExitStack() as opened:
         for each in _candidates(path, opened):
-            earlier = found.get((each.kind, each.name))
+            earlier = found.get(each.key)
             if earlier:
                 if earlier.files != each.files:
                     why = f"{earlier.wanted.title} is taken from {_listed(earlier.files, path)}"
                     refused.append(Passed(each.files, why))
                 continue
             try:
-                found[each.kind, each.name] = Taken(*each.read(), each.files)
+                found[each.key] = Taken(*each.read(), each.files)
             except ValueError as error:
                 if not each.passable:
                     raise
@@ -234,7 +233,7 @@ def _parts_of(folder: Path) -> tuple[Path, ...]:
 
 def _images(path: Path, files: tuple[Path, ...]) -> Candidate:
     """Return the candidate for own images in a folder or a zip archive."""
-    return Candidate(Dataset, name_of(path), files, partial(read_images, path), passable=True)
+    return Candidate(name_of(path), files, partial(read_images, path), passable=True)
 
 
 def _in_archive(file: Path, opened: ExitStack) -> Iterator[Candidate]:
@@ -295,7 +294,7 @@ def _known(place: Path, *, passable: bool = False) -> Iterator[Candidate]:
     for table in ORIGINALS.values():
         files = _found(place, table.files)
         if files:
-            yield Candidate(Original, table.name, files, partial(_checked, table, place))
+            yield Candidate(f"table {table.name}", files, partial(_checked, table, place))
     yield from _as_published(place, passable)
     for name, reader in READERS.items():
         dataset = DATASETS[name]
@@ -303,7 +302,7 @@ def _known(place: Path, *, passable: bool = False) -> Iterator[Candidate]:
         where = reader.find(place, dataset.arrays)
         if where:
             files = _parts_of(where) if os.path.isdir(where) else (where,)
-            yield Candidate(Dataset, name, files, partial(_checked, dataset, where))
+            yield Candidate(name, files, partial(_checked, dataset, where))
 
 
 def _as_published(folder: Path, passable: bool) -> Iterator[Candidate]:
@@ -314,13 +313,13 @@ def _as_published(folder: Path, passable: bool) -> Iterator[Candidate]:
             files = _files(place, dataset)
             if files:
                 found = True
-                yield Candidate(Dataset, dataset.name, files, partial(_checked, dataset, place))
+                yield Candidate(dataset.name, files, partial(_checked, dataset, place))
                 break
     side_by_side = _files(folder, DATASETS["mnist"])  # other sets of IDX files have these names
     if side_by_side and not found:
         known = _recognised(folder)
         name = known.name if known else str(folder)
-        yield Candidate(Dataset, name, side_by_side, partial(_identified, known, folder), passable)
+        yield Candidate(name, side_by_side, partial(_identified, known, folder), passable)
 
 
 def _places_of(dataset: Dataset, folder: Path) -> list[Path]:

@@ -11,8 +11,9 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
 from pages.parts.controls.url_state import Remembered, write
-from pages.parts.explain.lesson import DATASET, Lesson, Scene
+from pages.parts.explain.lesson import Lesson
 from pages.parts.explain.lessons import LESSONS
+from pages.parts.explain.scene import DATASET, Scene
 from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start

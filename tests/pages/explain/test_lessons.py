@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
-from pages.parts.explain.lesson import Lesson, Scene
+from pages.parts.explain.lesson import Lesson
 from pages.parts.explain.lessons import LESSONS
+from pages.parts.explain.scene import Scene
 from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[3] / "pages" / "lab.py"

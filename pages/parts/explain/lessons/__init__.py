@@ -1,6 +1,6 @@
 """The guided lessons in their order, and the numbers that only one lesson needs.
 
-A lesson is a file beside this one and its name in `LESSONS`. Its sentences take all numbers from
+A lesson is a file beside this one and its name in `NAMES`. Its sentences take all numbers from
 scenes, from ratios of scenes, or from here.
 """
 
@@ -33,7 +33,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import outward, percent, short
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.task import Task
-from pages.parts.explain.lesson import DATASET, Scene, read
+from pages.parts.explain.lesson import read
+from pages.parts.explain.scene import DATASET, Scene
 
 # Papers.
 SA_DPSGD = "001"
