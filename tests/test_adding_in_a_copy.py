@@ -1,5 +1,5 @@
-"""A copy of the tree gets an accountant and a setting as docs/adding.md says, and its commands heed
-them.
+"""A copy of the tree gets an accountant, a setting and a paper as docs/adding.md says, and its
+commands heed them.
 
 A setting cannot be registered from outside: the table is a frozen dataclass.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_adding import Tally
+from tests.test_adding import PAPER_MODULE, PAPER_TOML, Tally
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("app.py", "pages", "dpcore", "docs/settings.md", "tests/settings_page.py")
@@ -52,6 +52,14 @@ ADDED = [  # file, the pattern before which something is written ("": into a new
     ("dpcore/privacy/accountants/__init__.py", r"\bPld\(\)", "Tally(), "),
     ("dpcore/training/settings.py", r"^    pixel_scale: ", LR_FLOOR),
     ("dpcore/training/settings.toml", r"^\[pixel_scale\]", WORDS),
+    ("dpcore/papers/made_up/paper.toml", "", PAPER_TOML),
+    ("dpcore/papers/made_up/__init__.py", "", PAPER_MODULE),
+    (
+        "dpcore/papers/catalogue.py",
+        r"^from dpcore\.papers\.comparison",
+        "from dpcore.papers import made_up\n",
+    ),
+    ("dpcore/papers/catalogue.py", r"^        pigdo\.PAPER", "        made_up.PAPER,\n"),
 ]
 HEEDED = ("dpcore/training/training_run.py", "self.learning_rate.at(step)\n")
 QUICK = [
@@ -91,6 +99,7 @@ def grown(tree: Path) -> Path:
         old = (tree / file).read_text(encoding="utf-8") if place else ""
         found = re.search(place, old, flags=re.MULTILINE)
         assert found, (file, place)
+        (tree / file).parent.mkdir(exist_ok=True)
         (tree / file).write_text(
             old[: found.start()] + text + old[found.start() :], encoding="utf-8"
         )
@@ -160,3 +169,6 @@ def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_rec
     ]
     found = json.loads(python("-m", "dpcore", "epsilon", *asked).stdout)
     assert found["accountants"]["tally"]["epsilon"][-1] == pytest.approx(0.5)
+
+    rows = json.loads(python("-m", "dpcore", "papers", "--paper", "999", "--json").stdout)
+    assert [each["verdict"] for each in rows] == ["refuted", "untrained", "untrained"]

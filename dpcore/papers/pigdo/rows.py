@@ -23,9 +23,9 @@ from dpcore.papers.entry import (
     without_privacy,
 )
 from dpcore.papers.lines import epsilon_lines
-from dpcore.papers.paper import SEEDS, Line, Lines, Sweep
+from dpcore.papers.paper import SEEDS, Curve, Grid, Line, Lines
 from dpcore.papers.pigdo.theorem_3 import DELTA, WORDS, claimed, closed_form
-from dpcore.papers.words import Numbers, Values, computed, config_of, drawing, filled, sweep
+from dpcore.papers.words import Numbers, Values, computed, config_of, drawing, filled, grid
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.config import RunConfig
@@ -281,7 +281,7 @@ def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
         "other": accuracies[rival],
         "lead": nearest(ahead(own, other), 3),
     }
-    row = computed(texts["row"], partial(ahead, own, other), numbers=numbers)
+    row = computed(texts["row"] | {"printed": printed}, partial(ahead, own, other), numbers=numbers)
     if abs(row.ours() - row.theirs) <= row.tolerance:
         return row
     least = ahead(own - ROUNDED, other + ROUNDED) - row.tolerance
@@ -330,40 +330,41 @@ EPSILONS = (0.5, 2.0)  # of Figure 6(b)
 SHARED = {"sigma": SIGMA, "budget": BUDGET, "by_mma": TEXTS["by_mma"]}  # numbers in the texts
 
 
-def _figure_6a(method: str) -> Sweep:
+def _figure_6a(method: str) -> Grid:
     """Return accuracy against epsilon by MMA."""
     texts = WORDS["sweeps"]["epsilon"] | WORDS["sweeps"].get(method, {})
     longest = 1000.0 if method == "EXP" else LONG  # EXP's noise falls
     config = stopped(run("MNIST", method, SIGMA), texts["values"][0], longest)
-    return sweep(texts, config, SHARED | {"method": method})
+    return grid(texts, config, SHARED | {"method": method})
 
 
-def _figure_6b(epsilon: float) -> Sweep:
+def _figure_6b(epsilon: float) -> Grid:
     """Return accuracy against delta."""
     config = stopped(run("MNIST", PIADAM, SIGMA), epsilon, LONG)
-    return sweep(WORDS["sweeps"]["delta"], config, SHARED | {"epsilon": epsilon})
+    return grid(WORDS["sweeps"]["delta"], config, SHARED | {"epsilon": epsilon})
 
 
-def _figure_7(setting: str) -> Iterator[Sweep]:
+def _figure_7(setting: str) -> Iterator[Grid]:
     """Yield a panel for each of the three methods, as written; two panels spend one budget."""
     for method in THREE:
         config = run("MNIST", name_of(method, "as written"), SIGMA)
         if setting in ("batch", "sigma"):
             config = stopped(config, BUDGET, LONG)
-        yield sweep(WORDS["sweeps"][setting], config, SHARED | {"method": method})
+        yield grid(WORDS["sweeps"][setting], config, SHARED | {"method": method})
 
 
-def _figure_9(method: str) -> Sweep:
+def _figure_9(method: str) -> Grid:
     """Return accuracy against sigma on Fashion-MNIST."""
     texts = filled(WORDS["sweeps"]["fashion"], SHARED | {"method": method})
     configs = tuple(run("Fashion-MNIST", method, sigma) for sigma in (2.0, 4.0, 8.0))
+    values = tuple(config.sigma for config in configs)
     along = ("epochs", "rate") if method == "EXP" else ("epochs",)
-    return Sweep(**texts, configs=configs, along=along)
+    return Grid(**texts, values=values, curves=(Curve(configs),), along=along)
 
 
 FIGURE_6B = tuple(_figure_6b(epsilon) for epsilon in EPSILONS)
 FIGURE_7A = tuple(_figure_7("width"))
-SWEEPS = (
+GRIDS = (
     *(_figure_6a(method) for method in FIVE),
     *FIGURE_6B,
     *FIGURE_7A,
