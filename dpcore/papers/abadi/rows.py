@@ -229,7 +229,7 @@ def _grids() -> Iterator[Grid]:
         reference = replace(REFERENCE, delta=delta)
         yield grid(WORDS["figure_4"], reference, {"delta": plain(delta)})
     for panel in WORDS["figure_5"]:
-        yield grid({"note": TEXTS["sweep"]} | panel, REFERENCE, TEXTS)
+        yield grid({"note": TEXTS["grid"]} | panel, REFERENCE, TEXTS)
 
 
 GRIDS = tuple(_grids())

@@ -37,7 +37,6 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, plain, short
 
 ID = "000"
-ROUNDED = 0.005  # error of printing an accuracy
 WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
 TEXTS = WORDS["race"]
 
@@ -84,16 +83,15 @@ def _race(network: str, data: str, sigma: float, methods: Sequence[str]) -> Iter
     if rivals:
         best = max(rivals, key=lambda name: rivals[name].mean)
         where = f"{own.data.title} at sigma {sigma:g}, the {network}'s network"
-        yield Race(where, own, best, rivals[best], LEVELS.get(data, {}).get(sigma, {}))
+        yield Race(where, own, best, rivals[best], LEVELS.get((data, sigma), {}))
 
 
 def levels() -> Iterator[Race]:
     """Yield the races of Figures 5 and 8, on both networks for MNIST."""
-    for data, rows in LEVELS.items():
-        for sigma in rows:
-            yield from _race("code", data, sigma, FIVE)
-            if data == "MNIST":
-                yield from _race("text", data, sigma, WRITTEN)
+    for data, sigma in LEVELS:
+        yield from _race("code", data, sigma, FIVE)
+        if data == "MNIST":
+            yield from _race("text", data, sigma, WRITTEN)
 
 
 def kinds() -> Iterator[Race]:

@@ -205,4 +205,4 @@ def _rows() -> Iterator[Row]:
 
 ROWS = tuple(_rows())
 REFERENCE = run("MNIST", ANNEALED)
-GRIDS = tuple(grid({"note": TEXTS["sweep"]} | each, REFERENCE) for each in WORDS["figure_4"])
+GRIDS = tuple(grid({"note": TEXTS["grid"]} | each, REFERENCE) for each in WORDS["figure_4"])
