@@ -117,8 +117,8 @@ def config_of(*tables: Values) -> RunConfig:
     3.0
     """
     settings: dict[str, Any] = {}
-    for table in tables:
-        settings.update(table)
+    for each in tables:
+        settings.update(each)
     return RunConfig(**settings)
 
 

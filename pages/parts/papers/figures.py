@@ -145,8 +145,11 @@ def _recorded_lines(paper: Paper, grid: Grid) -> Lines:
     x = np.array(grid.values, dtype=float)
     lines = []
     for curve in reversed(grid.curves):  # the best first
-        records = [recorded(paper.id, config) for config in curve.configs]
-        if any(records):
-            y = np.array([record.mean if record else np.nan for record in records])
+        y = np.full(x.shape, np.nan)
+        for place, config in enumerate(curve.configs):
+            record = recorded(paper.id, config)
+            if record:
+                y[place] = record.mean
+        if np.isfinite(y).any():
             lines.append(Line(curve.recipe or "Recorded here", x, y))
     return lines

@@ -65,8 +65,9 @@ def badge(outcome: Outcome) -> str:
 def score(found: Sequence[Comparison]) -> str:
     """Return as HTML how many of a paper's numbers have each verdict."""
     counts = Counter(each.outcome for each in found)
-    present = [outcome for outcome in Outcome if counts[outcome]]
-    parts = [f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in present]
+    parts = [
+        f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in Outcome if counts[each]
+    ]
     return f"<p class=promise>{' '.join(parts)}</p>"
 
 
