@@ -36,7 +36,7 @@ from benchmarks.accuracy import commit
 from benchmarks.made_up import inputs_on
 from benchmarks.recipes import RECIPES, Recipe
 from dpcore import __version__
-from dpcore.papers.better_features.recipes import EPSILONS, LADDERS, RECORD
+from dpcore.papers.better_features.recipes import EPSILONS, GRIDS, RECORD
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda.recorded_step import recording
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
@@ -279,9 +279,9 @@ def ladders(size: Size) -> Found:
     longest to compute.
     """
     found = {
-        f"{each.place}, {rung.name}": rung.configs[EPSILONS.index(RECORD)]
-        for each in LADDERS
-        for rung in each.rungs
+        f"{each.place}, {curve.recipe}": curve.configs[EPSILONS.index(RECORD)]
+        for each in GRIDS
+        for curve in each.curves
     }
     ordered = sorted(
         found.items(), key=lambda item: item[1].views if item[1].features != "pixels" else 0

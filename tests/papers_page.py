@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from dpcore.papers.catalogue import PAPERS
-from dpcore.papers.paper import SEEDS, CheckedClaim, Ladder, Paper
+from dpcore.papers.paper import SEEDS, CheckedClaim, Grid, Paper
 from dpcore.papers.records import recorded
 from dpcore.training.config import RunConfig
 
@@ -44,23 +44,24 @@ def section(paper: Paper) -> str:
         f"\n## {paper.id}: {paper.title}\n\n{origin}.\n\n| it claims | what holds |\n| --- | ---"
         f" |\n{rows}"
     )
-    return found + "".join(ladder_table(paper, ladder) for ladder in paper.ladders)
+    of_recipes = [grid for grid in paper.grids if grid.of_recipes]
+    return found + "".join(recipes_table(paper, grid) for grid in of_recipes)
 
 
-def ladder_table(paper: Paper, ladder: Ladder) -> str:
-    """The accuracies of a ladder's rungs: mean and standard deviation of the seeds recorded, in
+def recipes_table(paper: Paper, grid: Grid) -> str:
+    """The accuracies of a grid's recipes: mean and standard deviation of the seeds recorded, in
     percent.
     """
-    columns = [*(f"{epsilon:g}" for epsilon in ladder.epsilons), "no privacy"]
+    columns = [*(f"{epsilon:g}" for epsilon in grid.values), "no privacy"]
     head = (
-        f"| {ladder.place}, at epsilon | {' | '.join(columns)}"
-        f" |\n|{' --- |' * (len(columns) + 1)}\n"
+        f"| {grid.place}, at epsilon | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}\n"
     )
     rows = ""
-    for rung in ladder.rungs:
-        runs = [*rung.configs, rung.plain]
-        rows += f"| {rung.name} | {' | '.join(_score(paper, run) for run in runs)} |\n"
-    return f"\n{head}{rows}\n{ladder.note} A dash: not recorded yet.\n"
+    for curve in grid.curves:
+        assert curve.plain
+        runs = [*curve.configs, curve.plain]
+        rows += f"| {curve.recipe} | {' | '.join(_score(paper, run) for run in runs)} |\n"
+    return f"\n{head}{rows}\n{grid.note} A dash: not recorded yet.\n"
 
 
 def _score(paper: Paper, config: RunConfig) -> str:
@@ -97,12 +98,13 @@ def readme(text: str) -> str:
 def benchmarks(text: str) -> str:
     """docs/benchmarks.md with the accuracies of the best recipes as they are recorded."""
     paper = PAPERS["005"]
-    for ladder in paper.ladders:
-        best = ladder.rungs[-1]
-        runs = [best.configs[ladder.epsilons.index(epsilon)] for epsilon in (1, 2, 3, 8)]
+    for grid in paper.grids:
+        best = grid.curves[-1]
+        assert best.plain
+        runs = [best.configs[grid.values.index(epsilon)] for epsilon in (1, 2, 3, 8)]
         runs.append(best.plain)
-        row = f"| {ladder.place} | {' | '.join(_score(paper, run) for run in runs)} |"
-        text = re.sub(rf"^\| {ladder.place} \|.*$", row, text, flags=re.M)
+        row = f"| {grid.place} | {' | '.join(_score(paper, run) for run in runs)} |"
+        text = re.sub(rf"^\| {grid.place} \|.*$", row, text, flags=re.M)
     return text
 
 

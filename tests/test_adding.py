@@ -19,6 +19,7 @@ from dpcore.__main__ import main
 from dpcore.claims.claim import BATCHES
 from dpcore.data import catalogue
 from dpcore.figures import epsilon_figure
+from dpcore.papers.catalogue import PAPERS
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
 from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
@@ -432,3 +433,99 @@ def test_new_kinds_are_offered_explained_and_queued_by_the_pages() -> None:
     assert {name: getattr(queued, name) for name in CHOSEN} == CHOSEN
     for other in ("tradeoff", "calibrate"):
         opened(other, **CHOSEN)
+
+
+PAPER_TOML = """
+[paper]
+id = "999"
+short = "Made up"
+title = "A made-up paper"
+authors = "Nobody"
+published = "2026"
+about = "It prints an epsilon and two accuracies."
+
+[epsilon]
+place = "Section 1"
+quantity = "epsilon by Rényi DP after {steps:,} steps"
+printed = "0.10"
+because = "It is a guess."
+
+[table_1]
+place = "Table 1"
+quantity = "test accuracy, %, at sigma {sigma:g}"
+because = "Ours draws Poisson batches."
+rows = [
+    { printed = "95", run = { sigma = 1.5 } },
+    { printed = "93", run = { sigma = 3.0 } },
+]
+
+[figure_1]
+place = "Figure 1"
+title = "learning rate"
+setting = "lr"
+values = [0.1, 0.2]
+
+[findings.private]
+claim = "Training is private."
+holds = "Its epsilon is at most {epsilon}."
+
+[remarks]
+"Section 2" = ["It names no delta."]
+"""
+PAPER_MODULE = """\"\"\"Paper 999: a made-up one.\"\"\"
+
+from dpcore.papers.entry import PrintedSetting
+from dpcore.papers.paper import Paper
+from dpcore.papers.words import checked_claims, computed, grid, remarks, rounded_up, table, words_of
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.training.config import RunConfig
+
+WORDS = words_of("made_up")
+SETTING = PrintedSetting(n=60_000, batch=600, sigma=1.5, epochs=10)
+RUN = RunConfig(source="full", batch=600, epochs=10.0)
+
+
+def epsilon() -> float:
+    return ACCOUNTANTS["rdp"].spent(SETTING.mechanism, SETTING.delta).value
+
+
+STEPS = {"steps": SETTING.mechanism.steps}
+PAPER = Paper(
+    **WORDS["paper"],
+    entries=(
+        computed(WORDS["epsilon"], epsilon, SETTING, SETTING.claim, STEPS),
+        *table(WORDS["table_1"], RUN),
+    ),
+    grids=(grid(WORDS["figure_1"], RUN),),
+    findings=checked_claims(WORDS, {"private": lambda: {"epsilon": rounded_up(epsilon())}}),
+    remarks=remarks(WORDS),
+)
+"""
+
+
+def test_a_paper_is_its_words_and_a_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    folder = tmp_path / "made_up"
+    folder.mkdir()
+    (folder / "paper.toml").write_text(PAPER_TOML, encoding="utf-8")
+    module: dict[str, Any] = {}
+    exec(PAPER_MODULE.replace('"made_up"', repr(str(folder))), module)
+    paper = module["PAPER"]
+    monkeypatch.setitem(PAPERS, paper.id, paper)
+    found = printed(capsys, "papers", "--paper", "999")
+    assert [(each["quantity"], each["verdict"]) for each in found] == [
+        ("epsilon by Rényi DP after 1,000 steps", "refuted"),
+        ("test accuracy, %, at sigma 1.5", "untrained"),
+        ("test accuracy, %, at sigma 3", "untrained"),
+    ]
+    labels = [run.label for run in paper.printed_runs + paper.figure_runs]
+    assert labels == [
+        "Table 1: test accuracy, %, at sigma 1.5",
+        "Table 1: test accuracy, %, at sigma 3",
+        "Figure 1: learning rate, 0.1",
+        "Figure 1: learning rate, 0.2",
+    ]
+    shown = written(opened("papers", paper="999"))
+    for text in ("Its epsilon is at most", "at sigma 3", "refuted", "It names no delta."):
+        assert text in shown, text

@@ -1,5 +1,5 @@
-"""A copy of the tree gets an accountant, a sampler and a setting as docs/adding.md says, and its
-commands heed them.
+"""A copy of the tree gets an accountant, a sampler, a setting and a paper as docs/adding.md says,
+and its commands heed them.
 
 A setting cannot be registered from outside: the table is a frozen dataclass.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_adding import Tally, Turns, by_turns
+from tests.test_adding import PAPER_MODULE, PAPER_TOML, Tally, Turns, by_turns
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("app.py", "pages", "dpcore", "docs/settings.md", "tests/settings_page.py")
@@ -69,6 +69,14 @@ ADDED = [  # file, the pattern before which something is written ("": into a new
     ("dpcore/privacy/sampling/__init__.py", r"\bTruncatedPoisson\(\)", "Turns(), "),
     ("dpcore/training/settings.py", r"^    pixel_scale: ", LR_FLOOR),
     ("dpcore/training/settings.toml", r"^\[pixel_scale\]", WORDS),
+    ("dpcore/papers/made_up/paper.toml", "", PAPER_TOML),
+    ("dpcore/papers/made_up/__init__.py", "", PAPER_MODULE),
+    (
+        "dpcore/papers/catalogue.py",
+        r"^from dpcore\.papers\.comparison",
+        "from dpcore.papers import made_up\n",
+    ),
+    ("dpcore/papers/catalogue.py", r"^        pigdo\.PAPER", "        made_up.PAPER,\n"),
 ]
 HEEDED = ("dpcore/training/training_run.py", "self.learning_rate.at(step)\n")
 QUICK = [
@@ -108,6 +116,7 @@ def grown(tree: Path) -> Path:
         old = (tree / file).read_text(encoding="utf-8") if place else ""
         found = re.search(place, old, flags=re.MULTILINE)
         assert found, (file, place)
+        (tree / file).parent.mkdir(exist_ok=True)
         (tree / file).write_text(
             old[: found.start()] + text + old[found.start() :], encoding="utf-8"
         )
@@ -193,3 +202,5 @@ def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_rec
         found = json.loads(judged.stdout)
         assert found["claim"]["sampler"] == "turns", text
         assert found["certificate"]["upper"] == pytest.approx(4.377, abs=1e-3), text
+    rows = json.loads(python("-m", "dpcore", "papers", "--paper", "999", "--json").stdout)
+    assert [each["verdict"] for each in rows] == ["refuted", "untrained", "untrained"]

@@ -72,11 +72,15 @@ def _with_computation(paper: str, entry: Computed) -> Comparison:
     lower = None if entry.claim is None else certified_lower(entry.claim)
     # A number that was rounded down is no false one.
     if lower is not None and entry.theirs + entry.half_unit < lower:
+        outcome = Outcome.REFUTED
         why = _refutation(entry, lower, close)
-        return Comparison(paper, entry, ours, lower, Outcome.REFUTED, why)
-    if close:
-        return Comparison(paper, entry, ours, lower, Outcome.REPRODUCED, entry.note)
-    return Comparison(paper, entry, ours, lower, Outcome.DIFFERS, entry.because)
+    elif close:
+        outcome = Outcome.REPRODUCED
+        why = entry.note
+    else:
+        outcome = Outcome.DIFFERS
+        why = entry.because
+    return Comparison(paper, entry, ours, lower, outcome, why)
 
 
 def certified_lower(claim: PrintedClaim) -> float:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 from dpcore.papers.entry import Row, Trained
 from dpcore.privacy.mechanism import FloatArray, IntArray
@@ -13,40 +12,6 @@ from dpcore.training.perturbation.request import Request
 
 TextRows = tuple[tuple[str, ...], ...]  # a text for each column
 SEEDS = 3  # of each run whose claim is about less than a point, by which seeds differ too
-
-
-NamedRuns = tuple[tuple[str, RunConfig], ...]
-
-
-@dataclass(frozen=True)
-class Rung:
-    """A recipe at each epsilon of its ladder."""
-
-    name: str
-    configs: tuple[RunConfig, ...]  # whose certified epsilons are at most those of the ladder
-    plain: RunConfig  # without privacy: the difference is the price of privacy
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """A figure of accuracy against epsilon, a curve for each rung."""
-
-    seeds: ClassVar[int] = SEEDS  # to record
-    place: str
-    title: str
-    epsilons: tuple[float, ...]
-    rungs: tuple[Rung, ...]  # the plainest first
-    note: str = ""
-
-    @property
-    def runs(self) -> NamedRuns:
-        """Every run with its name, those without privacy last."""
-        private = []
-        for rung in self.rungs:
-            for epsilon, config in zip(self.epsilons, rung.configs, strict=True):
-                private.append((f"{rung.name}, epsilon {epsilon:g}", config))
-        plain = [(f"{rung.name}, without privacy", rung.plain) for rung in self.rungs]
-        return (*private, *plain)
 
 
 @dataclass(frozen=True)
@@ -138,25 +103,44 @@ class Calculator:
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """A figure of accuracies of runs that differ in one setting; few of its numbers are printed."""
+class Curve:
+    """Runs at each value of a grid."""
 
-    seeds: ClassVar[int] = 1  # to record
+    configs: tuple[RunConfig, ...]
+    recipe: str = ""  # what they have in common; "" for the only curve of a figure
+    plain: RunConfig | None = None  # without privacy: the difference is the price of privacy
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A figure of accuracies of runs, a curve for each recipe; few of its numbers are printed."""
+
     place: str  # "Figure 7(b)"
     title: str
-    setting: str  # the setting that changes
-    configs: tuple[RunConfig, ...]  # in the order of its values
+    setting: str  # that changes along a curve; or "epsilon", which the runs spend
+    values: tuple[float, ...]
+    curves: tuple[Curve, ...]  # the plainest first
     note: str = ""  # the paper's words on it, and the values that are ours
     along: tuple[str, ...] = ()  # settings that follow the one that changes, as the paper has them
-
-    def value(self, config: RunConfig) -> str:
-        """Return the setting that changes, of one of the runs."""
-        return value_text(getattr(config, self.setting))
+    seeds: int = 1  # to record
 
     @property
-    def runs(self) -> NamedRuns:
-        """Every run with its name."""
-        return tuple((f"{self.title}, {self.value(each)}", each) for each in self.configs)
+    def of_recipes(self) -> bool:
+        """True if its curves are recipes at several epsilons."""
+        return bool(self.curves[0].recipe)
+
+    @property
+    def runs(self) -> tuple[tuple[str, RunConfig], ...]:
+        """Every run with its name, those without privacy last."""
+        found = []
+        plain = []
+        for curve in self.curves:
+            name = f"{curve.recipe}, epsilon" if curve.recipe else f"{self.title},"
+            for value, config in zip(self.values, curve.configs, strict=True):
+                found.append((f"{name} {value_text(value)}", config))
+            if curve.plain:
+                plain.append((f"{curve.recipe}, without privacy", curve.plain))
+        return (*found, *plain)
 
 
 @dataclass(frozen=True)
@@ -207,8 +191,7 @@ class Paper:
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()
     calculators: tuple[Calculator, ...] = ()
-    sweeps: tuple[Sweep, ...] = ()
-    ladders: tuple[Ladder, ...] = ()
+    grids: tuple[Grid, ...] = ()
     experiments: tuple[Experiment, ...] = ()
     findings: tuple[CheckedClaim, ...] = ()
     remarks: tuple[Remark, ...] = ()
@@ -229,7 +212,7 @@ class Paper:
     def figure_runs(self) -> list[Run]:
         """The runs of the points of its figures."""
         found = []
-        for figure in (*self.sweeps, *self.ladders):
-            for name, config in figure.runs:
-                found.append(Run(f"{figure.place}: {name}", config, figure.seeds))
+        for grid in self.grids:
+            for name, config in grid.runs:
+                found.append(Run(f"{grid.place}: {name}", config, grid.seeds))
         return found

@@ -5,7 +5,7 @@ row, settings of its run as well.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,11 +15,12 @@ from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting, Trained
 from dpcore.papers.paper import (
     Calculator,
     CheckedClaim,
+    Curve,
     Drawing,
+    Grid,
     Lines,
     Quantity,
     Remark,
-    Sweep,
     TextRows,
 )
 from dpcore.papers.records import NotRecorded
@@ -77,29 +78,21 @@ def table(texts: Texts, reference: RunConfig, numbers: Numbers = NONE) -> Iterat
         yield trained(row, config, numbers)
 
 
-def grid(reference: RunConfig, values: Mapping[str, Sequence[Any]]) -> tuple[RunConfig, ...]:
-    """Return the reference at the first value of each setting, at the second of each, and so on.
+def grid(texts: Texts, reference: RunConfig, numbers: Numbers = NONE) -> Grid:
+    """Return a figure of the reference run at each of `values` of a setting.
 
-    >>> [config.lr for config in grid(RunConfig(), {"sigma": [1.0, 2.0], "lr": [0.1, 0.2]})]
-    [0.1, 0.2]
-    """
-    configs = []
-    for point in zip(*values.values(), strict=True):
-        changed = dict(zip(values, point, strict=True))
-        configs.append(replace(reference, **changed))
-    return tuple(configs)
-
-
-def sweep(texts: Texts, reference: RunConfig, numbers: Numbers = NONE) -> Sweep:
-    """Return a run for each of `values` of a setting; `along` has the values of those that follow.
-
-    `run` has settings that differ from the reference in all of them.
+    `along` has the values of settings that follow it, `run` what all its runs have.
     """
     found = filled(texts, numbers)
     shared = replace(reference, **found.pop("run", {}))
     followers = found.pop("along", {})
-    values = {found["setting"]: found.pop("values"), **followers}
-    return Sweep(**found, configs=grid(shared, values), along=tuple(followers))
+    values = found.pop("values")
+    configs = []
+    for point in zip(values, *followers.values(), strict=True):
+        changed = dict(zip((found["setting"], *followers), point, strict=True))
+        configs.append(replace(shared, **changed))
+    curve = Curve(tuple(configs))
+    return Grid(**found, values=tuple(values), curves=(curve,), along=tuple(followers))
 
 
 def drawing(texts: Texts, lines: Callable[[], Lines], numbers: Numbers = NONE) -> Drawing:
@@ -124,8 +117,8 @@ def config_of(*tables: Values) -> RunConfig:
     3.0
     """
     settings: dict[str, Any] = {}
-    for table in tables:
-        settings.update(table)
+    for each in tables:
+        settings.update(each)
     return RunConfig(**settings)
 
 

@@ -330,10 +330,10 @@ def best_recipe(shown: Shown, runs: Sequence[LabRun]) -> list[LabRun]:
     title = DATASETS[shown.form.usual.dataset].title
     epsilons = []
     accuracies = []
-    for ladder in PAPER.ladders:
-        if ladder.place != title:
+    for grid in PAPER.grids:
+        if grid.place != title:
             continue
-        for config in ladder.rungs[-1].configs:
+        for config in grid.curves[-1].configs:
             record = recorded(PAPER.id, config)
             if record:
                 epsilons.append(record.epsilon or 0.0)

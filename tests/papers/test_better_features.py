@@ -1,4 +1,4 @@
-"""The ladders of the best accuracies: what each rung costs, that no two runs are alike, and the
+"""The grids of the best accuracies: what each recipe costs, that no two runs are alike, and the
 records they keep.
 """
 
@@ -9,7 +9,7 @@ import pytest
 from dpcore.papers.better_features.recipes import (
     BEST,
     EPSILONS,
-    LADDERS,
+    GRIDS,
     LINEAR,
     RECIPES,
     RECORD,
@@ -17,25 +17,26 @@ from dpcore.papers.better_features.recipes import (
     run,
 )
 from dpcore.papers.catalogue import PAPERS
-from dpcore.papers.paper import Ladder
+from dpcore.papers.paper import Grid
 from dpcore.papers.recording import certified
 from dpcore.papers.records import recorded
 from dpcore.training.plan import plan
 
 PAPER = PAPERS["005"]
-each_ladder = pytest.mark.parametrize("ladder", LADDERS, ids=RECIPES)
+each_grid = pytest.mark.parametrize("grid", GRIDS, ids=RECIPES)
 
 
-@each_ladder
-def test_every_run_spends_its_epsilon_and_no_more(ladder: Ladder) -> None:
-    for rung in ladder.rungs:
-        assert ladder.epsilons == EPSILONS
-        for epsilon, config in zip(EPSILONS, rung.configs, strict=True):
+@each_grid
+def test_every_run_spends_its_epsilon_and_no_more(grid: Grid) -> None:
+    for curve in grid.curves:
+        assert grid.values == EPSILONS
+        for epsilon, config in zip(EPSILONS, curve.configs, strict=True):
             spent = certified(config)
             assert spent is not None
-            assert 0.995 * epsilon < spent <= epsilon, (rung.name, epsilon)
-        assert not rung.plain.private
-        assert plan(rung.plain).mechanism is None
+            assert 0.995 * epsilon < spent <= epsilon, (curve.recipe, epsilon)
+        assert curve.plain
+        assert not curve.plain.private
+        assert plan(curve.plain).mechanism is None
 
 
 @pytest.mark.parametrize("dataset", RECIPES)

@@ -79,21 +79,24 @@ def test_exponential_decay_spends_what_the_constant_noise_level_spends() -> None
         assert spent == pytest.approx(plan(whole).steps / level**2, rel=0.01), config
 
 
-def test_a_sweep_changes_one_setting_and_what_follows_it_alone() -> None:
-    for sweep in (sweep for paper in PAPERS.values() for sweep in paper.sweeps):
-        values = [getattr(config, sweep.setting) for config in sweep.configs]
-        assert values == sorted(set(values)), sweep.place
-        first = {name: getattr(sweep.configs[0], name) for name in (sweep.setting, *sweep.along)}
-        assert len({replace(config, **first) for config in sweep.configs}) == 1, sweep.place
-        assert min(plan(config).steps for config in sweep.configs) > 100
+def test_a_grid_changes_one_setting_and_what_follows_it_alone() -> None:
+    grids = [grid for paper in PAPERS.values() for grid in paper.grids if not grid.of_recipes]
+    assert grids
+    for grid in grids:
+        (curve,) = grid.curves
+        values = [getattr(config, grid.setting) for config in curve.configs]
+        assert values == sorted(set(values)), grid.place
+        assert values == list(grid.values), grid.place
+        first = {name: getattr(curve.configs[0], name) for name in (grid.setting, *grid.along)}
+        assert len({replace(config, **first) for config in curve.configs}) == 1, grid.place
+        assert min(plan(config).steps for config in curve.configs) > 100
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_record_is_of_a_run_that_the_paper_asks_for_and_each_once(paper: str) -> None:
     trained = [entry.config for entry in PAPERS[paper].trained]
     asked = set(map(named, trained))
-    asked |= {named(config) for sweep in PAPERS[paper].sweeps for config in sweep.configs}
-    asked |= {named(config) for ladder in PAPERS[paper].ladders for _, config in ladder.runs}
+    asked |= {named(config) for grid in PAPERS[paper].grids for _, config in grid.runs}
     asked |= {
         named(replace(each, dataset="cifar10_jpeg"))
         for each in trained

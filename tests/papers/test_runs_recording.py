@@ -16,7 +16,7 @@ from dpcore.data import catalogue
 from dpcore.papers import recording, records
 from dpcore.papers.comparison import compared
 from dpcore.papers.entry import Trained
-from dpcore.papers.paper import Paper, Sweep
+from dpcore.papers.paper import Curve, Grid, Paper
 from dpcore.papers.recording import Job, checkpoint_of, jobs, main, perform
 from dpcore.papers.records import Seeded, recorded, records_of
 from dpcore.training import progress
@@ -29,6 +29,7 @@ SMALL = RunConfig(model="mlp", batch=64, epochs=0.05, sigma=2.0, device="cpu")  
 LONGER = replace(SMALL, epochs=0.1)
 ANNEALED = replace(SMALL, acceptance="sa", public=100)
 PLAIN = replace(SMALL, private=False)
+RATES = Curve((replace(SMALL, lr=0.1), replace(SMALL, lr=0.2)))
 DUMMY = Paper(
     id="999",
     short="Dummy",
@@ -40,7 +41,7 @@ DUMMY = Paper(
         Trained("Table 1", "longer", "90", config=LONGER, seeds=2),
         Trained("Table 1", "short", "90", config=SMALL, seeds=3),
     ),
-    sweeps=(Sweep("Figure 1", "rates", "lr", (replace(SMALL, lr=0.1), replace(SMALL, lr=0.2))),),
+    grids=(Grid("Figure 1", "rates", "lr", (0.1, 0.2), (RATES,)),),
 )
 
 
@@ -241,7 +242,7 @@ def test_a_run_that_diverges_or_has_no_data_or_a_broken_checkpoint_is_said_and_t
         Trained("Table 1", "tame", "90", config=SMALL),
     ]
     monkeypatch.setattr(
-        recording, "PAPERS", {"999": replace(DUMMY, entries=tuple(entries), sweeps=())}
+        recording, "PAPERS", {"999": replace(DUMMY, entries=tuple(entries), grids=())}
     )
     monkeypatch.setattr(recording, "available", lambda name: ("sample",) if name == "mnist" else ())
     monkeypatch.setattr(records, "stand_in", lambda name: None)
@@ -263,7 +264,7 @@ def test_data_that_stand_in_for_missing_ones_are_trained_on_and_named(
 ) -> None:
     colour = RunConfig(dataset="cifar10", source="full", model="cnn9", epochs=1.0)
     entry = Trained("Table 1", "colour", "50", config=colour)
-    paper = replace(DUMMY, entries=(entry,), sweeps=())
+    paper = replace(DUMMY, entries=(entry,), grids=())
     monkeypatch.setattr(
         catalogue, "available", lambda name: ("full",) if name == "cifar10_jpeg" else ()
     )

@@ -2,7 +2,7 @@
 
 from dpcore.papers.abadi.figures import DRAWINGS
 from dpcore.papers.abadi.findings import ANSWERS
-from dpcore.papers.abadi.rows import AFFORDED, ROWS, SWEEPS, WORDS
+from dpcore.papers.abadi.rows import AFFORDED, GRIDS, ROWS, WORDS
 from dpcore.papers.paper import Paper
 from dpcore.papers.words import checked_claims, remarks
 
@@ -11,7 +11,7 @@ PAPER = Paper(
     entries=ROWS,
     drawings=DRAWINGS,
     calculators=(AFFORDED,),
-    sweeps=SWEEPS,
+    grids=GRIDS,
     findings=checked_claims(WORDS, ANSWERS),
     remarks=remarks(WORDS),
 )

@@ -14,14 +14,14 @@ import numpy as np
 
 from dpcore import check
 from dpcore.papers.entry import Computed, Entry, PrintedSetting, Row
-from dpcore.papers.paper import Sweep, TextRows
+from dpcore.papers.paper import Grid, TextRows
 from dpcore.papers.words import (
     calculator,
     computed,
     config_of,
     filled,
+    grid,
     rows_of,
-    sweep,
     table,
     words_of,
 )
@@ -224,12 +224,12 @@ FIGURE_6 = tuple(table(WORDS["figure_6"], ON_CIFAR, TEXTS))
 ROWS: tuple[Row, ...] = (*SLIDES, *LOG, *FIGURE_3, *FIGURE_6)
 
 
-def _sweeps() -> Iterator[Sweep]:
+def _grids() -> Iterator[Grid]:
     for delta in DELTAS:
         reference = replace(REFERENCE, delta=delta)
-        yield sweep(WORDS["figure_4"], reference, {"delta": plain(delta)})
+        yield grid(WORDS["figure_4"], reference, {"delta": plain(delta)})
     for panel in WORDS["figure_5"]:
-        yield sweep({"note": TEXTS["sweep"]} | panel, REFERENCE, TEXTS)
+        yield grid({"note": TEXTS["grid"]} | panel, REFERENCE, TEXTS)
 
 
-SWEEPS = tuple(_sweeps())
+GRIDS = tuple(_grids())

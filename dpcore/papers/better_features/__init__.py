@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dpcore.papers.better_features.findings import ANSWERS
-from dpcore.papers.better_features.recipes import LADDERS, RECORD, TITLES, WORDS, run
+from dpcore.papers.better_features.recipes import GRIDS, RECORD, TITLES, WORDS, run
 from dpcore.papers.entry import Trained
 from dpcore.papers.paper import Paper
 from dpcore.papers.words import checked_claims, remarks, trained
@@ -20,7 +20,7 @@ def _rows() -> Iterator[Trained]:
 PAPER = Paper(
     **WORDS["paper"],
     entries=tuple(_rows()),
-    ladders=LADDERS,
+    grids=GRIDS,
     findings=checked_claims(WORDS, ANSWERS),
     remarks=remarks(WORDS),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.papers.entry import without_privacy
-from dpcore.papers.paper import Ladder, Rung
+from dpcore.papers.paper import SEEDS, Curve, Grid
 from dpcore.papers.words import config_of, words_of
 from dpcore.training.config import RunConfig
 
@@ -55,15 +55,20 @@ def plain_run(dataset: str, rung: str) -> RunConfig:
     return without_privacy(private, lr=PLAIN_RATES[private.model], batch=512)
 
 
-def _ladder(dataset: str) -> Ladder:
+def _grid(dataset: str) -> Grid:
     """Return the figure of all recipes for a data set."""
-    rungs = []
+    curves = []
     for name in RECIPES[dataset]:
-        private = tuple(run(dataset, name, epsilon) for epsilon in EPSILONS)
-        rungs.append(Rung(name, private, plain_run(dataset, name)))
-    return Ladder(
-        place=DATASETS[dataset].title, epsilons=EPSILONS, rungs=tuple(rungs), **WORDS["ladders"]
+        configs = tuple(run(dataset, name, epsilon) for epsilon in EPSILONS)
+        curves.append(Curve(configs, name, plain_run(dataset, name)))
+    return Grid(
+        **WORDS["grids"],
+        place=DATASETS[dataset].title,
+        setting="epsilon",
+        values=EPSILONS,
+        curves=tuple(curves),
+        seeds=SEEDS,
     )
 
 
-LADDERS = tuple(_ladder(dataset) for dataset in RECIPES)
+GRIDS = tuple(_grid(dataset) for dataset in RECIPES)

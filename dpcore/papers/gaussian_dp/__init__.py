@@ -2,7 +2,7 @@
 
 from dpcore.papers.gaussian_dp.figures import DRAWINGS
 from dpcore.papers.gaussian_dp.findings import ANSWERS, REMARKED
-from dpcore.papers.gaussian_dp.rows import ROWS, SWEEPS, WORDS
+from dpcore.papers.gaussian_dp.rows import GRIDS, ROWS, WORDS
 from dpcore.papers.paper import Paper
 from dpcore.papers.words import checked_claims, remarks
 
@@ -10,7 +10,7 @@ PAPER = Paper(
     **WORDS["paper"],
     entries=ROWS,
     drawings=DRAWINGS,
-    sweeps=SWEEPS,
+    grids=GRIDS,
     findings=checked_claims(WORDS, ANSWERS),
     remarks=remarks(WORDS, REMARKED),
 )

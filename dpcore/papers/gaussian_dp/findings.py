@@ -8,7 +8,7 @@ from dpcore.papers.comparison import certified, certified_lower
 from dpcore.papers.gaussian_dp.rows import (
     COUNTED,
     EXPERIMENTS,
-    SWEEPS,
+    GRIDS,
     TOP,
     TOP_LESS,
     central_epsilon,
@@ -85,7 +85,7 @@ def _before_the_end() -> Numbers:
 
 def _higher() -> Numbers:
     """Compare accuracies at the end of the upper panel."""
-    less, more = [record_of(ID, config) for config in SWEEPS[0].configs]
+    less, more = [record_of(ID, config) for config in GRIDS[0].curves[0].configs]
     return {"less": less, "more": more, "verdict": "Yes" if less.mean > more.mean else "Not here"}
 
 

@@ -4,7 +4,7 @@ MNIST is in Table 1 and Figure 4; Adult, IMDb and MovieLens are in Tables 2 to 4
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,8 +20,7 @@ from dpcore.papers.entry import (
     Trained,
     without_privacy,
 )
-from dpcore.papers.paper import Sweep
-from dpcore.papers.words import Values, computed, config_of, table, words_of
+from dpcore.papers.words import Values, computed, config_of, grid, table, words_of
 from dpcore.privacy import gaussian, renyi
 from dpcore.privacy.accountants import gdp
 from dpcore.privacy.mechanism import FloatArray
@@ -50,9 +49,7 @@ class Experiment:
 
     place: str
     setting: PrintedSetting
-    mu: str
-    central: str  # epsilon by the central limit theorem
-    moments: str  # epsilon by the moments accountant
+    printed: Sequence[str]  # mu, epsilon by the central limit theorem and by moments accountant
     run: Values  # settings of its run beside `setting`
     accuracy: str
     plain: str = ""  # accuracy without privacy, in Tables 2 to 4
@@ -150,9 +147,8 @@ def _row(place: str, by: str, setting: PrintedSetting, printed: str, because: st
 def _privacy() -> Iterator[Computed]:
     """Yield mu and both epsilons of each experiment, and the numbers of Figure 4."""
     for each in EXPERIMENTS:
-        yield _row(each.place, "mu", each.setting, each.mu)
-        yield _row(each.place, "central", each.setting, each.central)
-        yield _row(each.place, "moments", each.setting, each.moments)
+        for by, printed in zip(("mu", "central", "moments"), each.printed, strict=True):
+            yield _row(each.place, by, each.setting, printed)
     yield from _section_4_1()
     for panel, rows in WORDS["figure_4"].items():
         for each in rows:
@@ -221,4 +217,4 @@ ROWS: tuple[Row, ...] = (
     *FIGURE_4,
     *_accuracies(EXPERIMENTS[6:]),
 )
-SWEEPS = (Sweep(**WORDS["sweep"], configs=(run(TOP_LESS, LR), run(TOP, LR))),)
+GRIDS = (grid(WORDS["grid"], run(TOP, LR)),)

@@ -98,7 +98,8 @@ RATIOS: dict[str, tuple[str, Callable[[Learning], float]]] = {
 def _rows() -> Iterator[Computed]:
     numbers = vars(GIVEN) | {"ratio": _variance("fukuchi", GIVEN)}
     for name, (quantity, ratio) in RATIOS.items():
-        yield computed(WORDS["entries"][name], partial(_power, quantity, ratio), numbers=numbers)
+        texts = {"place": "Section 2"} | WORDS["entries"][name]
+        yield computed(texts, partial(_power, quantity, ratio), numbers=numbers)
 
 
 ENTRIES = tuple(_rows())

@@ -2,7 +2,7 @@
 
 from dpcore.papers.paper import Paper
 from dpcore.papers.pigdo.findings import ANSWERS, remarked
-from dpcore.papers.pigdo.rows import FIGURE_4, ROWS, SWEEPS
+from dpcore.papers.pigdo.rows import FIGURE_4, GRIDS, ROWS
 from dpcore.papers.pigdo.theorem_3 import MAP, WORDS
 from dpcore.papers.words import checked_claims, remarks
 
@@ -11,7 +11,7 @@ PAPER = Paper(
     entries=ROWS,
     drawings=(FIGURE_4,),
     maps=(MAP,),
-    sweeps=SWEEPS,
+    grids=GRIDS,
     findings=checked_claims(WORDS, ANSWERS),
     remarks=remarks(WORDS, remarked()),
 )

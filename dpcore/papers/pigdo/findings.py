@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from dpcore.papers.comparison import certified, certified_lower
 from dpcore.papers.entry import FEWER_POINTS, PrintedClaim
-from dpcore.papers.paper import Sweep
+from dpcore.papers.paper import Grid
 from dpcore.papers.pigdo import theorem_3
 from dpcore.papers.pigdo.rows import (
     DEFAULT,
@@ -37,7 +37,6 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, plain, short
 
 ID = "000"
-ROUNDED = 0.005  # error of printing an accuracy
 WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
 TEXTS = WORDS["race"]
 
@@ -84,16 +83,15 @@ def _race(network: str, data: str, sigma: float, methods: Sequence[str]) -> Iter
     if rivals:
         best = max(rivals, key=lambda name: rivals[name].mean)
         where = f"{own.data.title} at sigma {sigma:g}, the {network}'s network"
-        yield Race(where, own, best, rivals[best], LEVELS.get(data, {}).get(sigma, {}))
+        yield Race(where, own, best, rivals[best], LEVELS.get((data, sigma), {}))
 
 
 def levels() -> Iterator[Race]:
     """Yield the races of Figures 5 and 8, on both networks for MNIST."""
-    for data, rows in LEVELS.items():
-        for sigma in rows:
-            yield from _race("code", data, sigma, FIVE)
-            if data == "MNIST":
-                yield from _race("text", data, sigma, WRITTEN)
+    for data, sigma in LEVELS:
+        yield from _race("code", data, sigma, FIVE)
+        if data == "MNIST":
+            yield from _race("text", data, sigma, WRITTEN)
 
 
 def kinds() -> Iterator[Race]:
@@ -127,21 +125,21 @@ def judged(races: Iterable[Race], roughly: float) -> str:
     return f"{answer} Accuracies in % where a rival is ahead: {listed}." if listed else answer
 
 
-def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
-    """Return the change of accuracy, in points, over each sweep with several recorded values."""
+def changes(grids: Iterable[Grid]) -> dict[str, float]:
+    """Return the change of accuracy, in points, over each grid with several recorded values."""
     found = {}
-    for sweep in sweeps:
-        records = [recorded(ID, config) for config in sweep.configs]
+    for grid in grids:
+        records = [recorded(ID, config) for config in grid.curves[0].configs]
         means = [record.mean for record in records if record]
         if len(means) > 1:
-            found[sweep.title] = max(means) - min(means)
+            found[grid.title] = max(means) - min(means)
     if not found:
-        raise NotRecorded("a sweep with two values")
+        raise NotRecorded("a grid with two values")
     return found
 
 
 def changes_in_words(found: Mapping[str, float]) -> str:
-    """List the changes of accuracy, by the title of the sweep."""
+    """List the changes of accuracy, by the title of the grid."""
     return "; ".join(f"{change:.2f} points ({title})" for title, change in found.items())
 
 
@@ -247,7 +245,7 @@ def _two_at_a_time() -> Numbers:
 
 def _delta() -> Numbers:
     """Find the steps that Figure 6(b)'s epsilons afford at its smallest and largest delta."""
-    deltas = [config.delta for config in FIGURE_6B[0].configs]
+    deltas = [config.delta for config in FIGURE_6B[0].curves[0].configs]
     ends = (deltas[0], deltas[-1])
     parts = []
     for epsilon in EPSILONS:

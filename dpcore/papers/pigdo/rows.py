@@ -1,4 +1,4 @@
-"""Rows of paper 000: epsilons, accuracies of its methods as runs, and improvements; its sweeps.
+"""Rows of paper 000: epsilons, accuracies of its methods as runs, and improvements; its grids.
 
 Its text and its code differ. "As coded" is the code's convolutional network with the optimizer on
 the noisy mean gradient (PIAdam is then Adam); "as written" is the text's layer of 1,000 units with
@@ -7,7 +7,7 @@ other methods on its network are ours.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -23,9 +23,9 @@ from dpcore.papers.entry import (
     without_privacy,
 )
 from dpcore.papers.lines import epsilon_lines
-from dpcore.papers.paper import SEEDS, Line, Lines, Sweep
+from dpcore.papers.paper import SEEDS, Curve, Grid, Line, Lines
 from dpcore.papers.pigdo.theorem_3 import DELTA, WORDS, claimed, closed_form
-from dpcore.papers.words import Numbers, Values, computed, config_of, drawing, filled, sweep
+from dpcore.papers.words import Numbers, Values, computed, config_of, drawing, filled, grid
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.config import RunConfig
@@ -124,6 +124,7 @@ COMMON: Values = {
     "delta": 1e-5,
 }
 EPOCHS = {8.0: 30.0, 4.0: 100.0, 2.0: 260.0}  # sigma -> epochs in section 5.2
+SIGMAS = tuple(EPOCHS)
 LONG = 2500.0  # epochs, which epsilon ends early
 AT_FIRST = 1.25  # factor of EXP's initial noise over that of the others
 TEXTS = WORDS["runs"]
@@ -153,21 +154,10 @@ THREE = ("PIAdam", "PIRMSprop", "PIAdagrad")  # of Figure 3
 DEFAULT = {"MNIST": 4.0, "Fashion-MNIST": 4.0, "CIFAR-10": 2.0}  # sigma, by section 5
 
 
-def at_levels(name: str, methods: Sequence[str]) -> dict[str, dict[float, dict[str, str]]]:
-    """Return a table of paper.toml with a number for each method, if it is printed.
-
-    They are by data set, sigma, and method.
-    """
-    found: dict[str, dict[float, dict[str, str]]] = {}
-    for data, levels in WORDS[name].items():
-        found[data] = {}
-        for sigma, printed in levels.items():
-            row = zip(methods, printed, strict=True)
-            found[data][float(sigma)] = {method: number for method, number in row if number}
-    return found
-
-
-LEVELS = at_levels("levels", FIVE)  # of Figures 5 and 8
+# Data and sigma -> method -> accuracy in Figures 5 and 8, "" if it is not printed.
+LEVELS: dict[tuple[str, float], dict[str, str]] = {}
+for level in WORDS["levels"]:
+    LEVELS[level["data"], level["sigma"]] = dict(zip(FIVE, level["printed"], strict=True))
 
 
 def name_of(method: str, reading: str) -> str:
@@ -211,8 +201,8 @@ def _figure_3(data: str, reading: str) -> Iterator[Trained]:
     sigma = DEFAULT[data]
     for method, printed in zip(THREE, WORDS["figure_3"][data], strict=True):
         note = TEXTS["sigma_ours"].format(sigma=sigma)
-        if method == "PIAdam" and data in LEVELS:
-            elsewhere = TEXTS["stands"].format(printed=LEVELS[data][sigma][PIADAM])
+        if method == "PIAdam" and (data, sigma) in LEVELS:
+            elsewhere = TEXTS["stands"].format(printed=LEVELS[data, sigma][PIADAM])
             note = f"{note} {elsewhere}"
         yield _accuracy("Figure 3", data, name_of(method, reading), sigma, printed, note)
 
@@ -222,14 +212,16 @@ def _levels(place: str, data: str) -> Iterator[Trained]:
 
     The rivals' at sigma 2 are not printed: the text only bounds PIAdam's lead over them.
     """
-    for sigma, numbers in LEVELS[data].items():
-        for method, printed in numbers.items():
+    for sigma in SIGMAS:
+        for method, printed in LEVELS[data, sigma].items():
+            if not printed:
+                continue
             row = _accuracy(place, data, method, sigma, printed)
             if method in CLOSE and sigma > 2:
                 row = replace(row, seeds=SEEDS, within=FEWER_POINTS)
             yield row
     share = WITHIN[data]
-    of_piadam = LEVELS[data][2.0][PIADAM]
+    of_piadam = LEVELS[data, 2.0][PIADAM]
     least = float(of_piadam) / (1 + share / 100)
     note = TEXTS["within"].format(printed=of_piadam, share=share, least=least)
     printed = f"{of_piadam} (within {share} %)"
@@ -240,9 +232,9 @@ def _levels(place: str, data: str) -> Iterator[Trained]:
 
 def _on_levels_of(rivals: dict[str, str]) -> Iterator[Trained]:
     """Compare methods that Figure 5 lacks, each with the accuracies of a method that it has."""
-    for sigma, row in LEVELS["MNIST"].items():
+    for sigma in SIGMAS:
         for method, rival in rivals.items():
-            yield _accuracy("Figure 5", "MNIST", method, sigma, row[rival])
+            yield _accuracy("Figure 5", "MNIST", method, sigma, LEVELS["MNIST", sigma][rival])
 
 
 def _at_epsilon(method: str, sigma: float, epsilon: float, printed: str) -> Trained:
@@ -268,7 +260,7 @@ def ahead(accuracy: float, other: float) -> float:
 
 def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
     """Return PIAdam's printed lead over a rival; ours is that of their printed accuracies."""
-    accuracies = LEVELS[data][sigma]
+    accuracies = LEVELS[data, sigma]
     own = float(accuracies[PIADAM])
     other = float(accuracies[rival])
     texts = WORDS["improvement"]
@@ -281,7 +273,7 @@ def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
         "other": accuracies[rival],
         "lead": nearest(ahead(own, other), 3),
     }
-    row = computed(texts["row"], partial(ahead, own, other), numbers=numbers)
+    row = computed(texts["row"] | {"printed": printed}, partial(ahead, own, other), numbers=numbers)
     if abs(row.ours() - row.theirs) <= row.tolerance:
         return row
     least = ahead(own - ROUNDED, other + ROUNDED) - row.tolerance
@@ -291,10 +283,10 @@ def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
 
 
 def _improvements() -> Iterator[Computed]:
-    for data, levels in at_levels("improvements", FIVE[1:]).items():
-        for sigma, row in levels.items():
-            for rival, printed in row.items():
-                yield _improvement(data, sigma, rival, printed)
+    for level in WORDS["levels"]:
+        for rival, printed in zip(FIVE[1:], level["leads"], strict=True):
+            if printed:
+                yield _improvement(level["data"], level["sigma"], rival, printed)
 
 
 IMPROVEMENTS = tuple(_improvements())
@@ -330,40 +322,41 @@ EPSILONS = (0.5, 2.0)  # of Figure 6(b)
 SHARED = {"sigma": SIGMA, "budget": BUDGET, "by_mma": TEXTS["by_mma"]}  # numbers in the texts
 
 
-def _figure_6a(method: str) -> Sweep:
+def _figure_6a(method: str) -> Grid:
     """Return accuracy against epsilon by MMA."""
-    texts = WORDS["sweeps"]["epsilon"] | WORDS["sweeps"].get(method, {})
+    texts = WORDS["grids"]["epsilon"] | WORDS["grids"].get(method, {})
     longest = 1000.0 if method == "EXP" else LONG  # EXP's noise falls
     config = stopped(run("MNIST", method, SIGMA), texts["values"][0], longest)
-    return sweep(texts, config, SHARED | {"method": method})
+    return grid(texts, config, SHARED | {"method": method})
 
 
-def _figure_6b(epsilon: float) -> Sweep:
+def _figure_6b(epsilon: float) -> Grid:
     """Return accuracy against delta."""
     config = stopped(run("MNIST", PIADAM, SIGMA), epsilon, LONG)
-    return sweep(WORDS["sweeps"]["delta"], config, SHARED | {"epsilon": epsilon})
+    return grid(WORDS["grids"]["delta"], config, SHARED | {"epsilon": epsilon})
 
 
-def _figure_7(setting: str) -> Iterator[Sweep]:
+def _figure_7(setting: str) -> Iterator[Grid]:
     """Yield a panel for each of the three methods, as written; two panels spend one budget."""
     for method in THREE:
         config = run("MNIST", name_of(method, "as written"), SIGMA)
         if setting in ("batch", "sigma"):
             config = stopped(config, BUDGET, LONG)
-        yield sweep(WORDS["sweeps"][setting], config, SHARED | {"method": method})
+        yield grid(WORDS["grids"][setting], config, SHARED | {"method": method})
 
 
-def _figure_9(method: str) -> Sweep:
+def _figure_9(method: str) -> Grid:
     """Return accuracy against sigma on Fashion-MNIST."""
-    texts = filled(WORDS["sweeps"]["fashion"], SHARED | {"method": method})
+    texts = filled(WORDS["grids"]["fashion"], SHARED | {"method": method})
     configs = tuple(run("Fashion-MNIST", method, sigma) for sigma in (2.0, 4.0, 8.0))
+    values = tuple(config.sigma for config in configs)
     along = ("epochs", "rate") if method == "EXP" else ("epochs",)
-    return Sweep(**texts, configs=configs, along=along)
+    return Grid(**texts, values=values, curves=(Curve(configs),), along=along)
 
 
 FIGURE_6B = tuple(_figure_6b(epsilon) for epsilon in EPSILONS)
 FIGURE_7A = tuple(_figure_7("width"))
-SWEEPS = (
+GRIDS = (
     *(_figure_6a(method) for method in FIVE),
     *FIGURE_6B,
     *FIGURE_7A,

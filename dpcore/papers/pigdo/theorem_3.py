@@ -152,13 +152,13 @@ class Counterexample:
         return low
 
 
-def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
+def claimed(q: float, sigma: float, steps: int) -> float:
     """Return epsilon by Theorem 3: 2 q ln(1/delta) / (sigma sqrt(delta^(-1/T) - 1)).
 
     >>> round(claimed(0.01, 2.0, 40_000), 3)
     6.786
     """
-    return ACCOUNTANTS["mma"].spent(Mechanism.constant(q, sigma, steps), delta).value
+    return ACCOUNTANTS["mma"].spent(Mechanism.constant(q, sigma, steps), DELTA).value
 
 
 def closed_form(constant: int, q: float, sigma: float, steps: FloatArray | int) -> FloatArray:
@@ -174,18 +174,16 @@ def closed_form(constant: int, q: float, sigma: float, steps: FloatArray | int) 
     return constant * q * np.sqrt(steps * -math.log(DELTA)) / sigma
 
 
-def own_order(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
+def own_order(q: float, sigma: float, steps: int) -> float:
     """Return the lambda that the proof eliminates: 2 ln(1/delta) / epsilon.
 
     >>> round(own_order(0.01, 2.0, 40_000), 2)
     3.39
     """
-    return -2 * math.log(delta) / claimed(q, sigma, steps, delta)
+    return -2 * math.log(DELTA) / claimed(q, sigma, steps)
 
 
-def conditions_hold(
-    q: float, sigma: float, steps: int, which: Lambda, delta: float = DELTA
-) -> bool:
+def conditions_hold(q: float, sigma: float, steps: int, which: Lambda) -> bool:
     """Return True if the theorem's own conditions are met.
 
     >>> [conditions_hold(0.01, 2.0, 1, which) for which in (Lambda.ANY, Lambda.OWN)]
@@ -194,12 +192,12 @@ def conditions_hold(
     if which is Lambda.ANY:
         largest = 0.1 / q**2  # the larger the order, the weaker the condition on epsilon
         order_exists = sigma >= 1 and q * sigma < 1 <= largest
-        return order_exists and claimed(q, sigma, steps, delta) > 0.002 * steps / largest
-    if failing_conditions(Mechanism.constant(q, sigma, steps), steps, delta):
+        return order_exists and claimed(q, sigma, steps) > 0.002 * steps / largest
+    if failing_conditions(Mechanism.constant(q, sigma, steps), steps, DELTA):
         return False
     if which is Lambda.OWN:
         return True
-    return sigma / (q * own_order(q, sigma, steps, delta)) > DOMINANT
+    return sigma / (q * own_order(q, sigma, steps)) > DOMINANT
 
 
 @cache

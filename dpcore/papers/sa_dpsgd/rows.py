@@ -25,7 +25,7 @@ from dpcore.papers.entry import (
     without_privacy,
 )
 from dpcore.papers.paper import SEEDS
-from dpcore.papers.words import NONE, Values, computed, config_of, filled, sweep, words_of
+from dpcore.papers.words import NONE, Values, computed, config_of, filled, grid, words_of
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.renyi import binomial_log_moments
 from dpcore.training.config import RunConfig
@@ -205,4 +205,4 @@ def _rows() -> Iterator[Row]:
 
 ROWS = tuple(_rows())
 REFERENCE = run("MNIST", ANNEALED)
-SWEEPS = tuple(sweep({"note": TEXTS["sweep"]} | each, REFERENCE) for each in WORDS["figure_4"])
+GRIDS = tuple(grid({"note": TEXTS["grid"]} | each, REFERENCE) for each in WORDS["figure_4"])

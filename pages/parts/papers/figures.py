@@ -1,6 +1,6 @@
-"""Figures of a paper, drawn again one at a time, with its maps, sweeps and ladders."""
+"""Figures of a paper, drawn again one at a time, with its maps and grids."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from html import escape
 from itertools import cycle
@@ -11,15 +11,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures.papers import AREAS, drawing_alt, drawing_figure, map_alt, map_figure
-from dpcore.papers.paper import Cells, Drawing, Ladder, Line, Lines, Map, Paper, Sweep
+from dpcore.papers.paper import Cells, Drawing, Grid, Line, Lines, Map, Paper
 from dpcore.papers.records import recorded
-from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import choice_by_title
 from pages.parts.papers.opening import by_name
-from pages.parts.papers.tables import details_table, ladder_table, sweep_table
+from pages.parts.papers.tables import details_table, recipes_table, values_table
 from pages.parts.results.exports import Rows, csv_button
 from pages.parts.results.odds import linked
 
@@ -32,7 +30,7 @@ def result_of(compute: Callable[[], Any]) -> Any:
 
 def show_figures(paper: Paper, link: str) -> None:
     """Draw the choice of a figure and the figure; a saved picture has its title and the link."""
-    figures = (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders)
+    figures = (*paper.drawings, *paper.maps, *paper.grids)
     every = by_name([each.place for each in figures], figures)
     if not every:
         return
@@ -60,23 +58,30 @@ def _show_map(plane: Map, file: str, title: str, link: str) -> None:
     _download(file, lambda: map_rows(plane, cells, link))
 
 
-def _show_curves(
-    paper: Paper, chosen: Drawing | Sweep | Ladder, file: str, title: str, link: str
-) -> None:
-    """Draw curves or recorded accuracies, and the tables of a sweep or a ladder."""
-    lines = _lines(paper, chosen)
-    if lines:
+def _show_curves(paper: Paper, chosen: Drawing | Grid, file: str, title: str, link: str) -> None:
+    """Draw curves or recorded accuracies, and the tables of a grid."""
+    if isinstance(chosen, Drawing):
+        drawing = chosen
+        lines = result_of(chosen.lines)
+    else:
+        lines = _recorded_lines(paper, chosen)
         drawing = _drawing(chosen, lines)
+    if lines:
         figure = drawing_figure(drawing, lines)
         _show(figure, drawing_alt(drawing, lines), file, title)
         _download(file, lambda: drawing_rows(lines, link))
-    if isinstance(chosen, Sweep):
-        st.html(sweep_table(paper, chosen))
-    if isinstance(chosen, Ladder):
-        st.html(ladder_table(paper, chosen))
-        if lines:
-            with st.expander("How each was trained"):
-                st.html(details_table(paper, chosen))
+    if isinstance(chosen, Grid):
+        _show_tables(paper, chosen, bool(lines))
+
+
+def _show_tables(paper: Paper, grid: Grid, some_recorded: bool) -> None:
+    if not grid.of_recipes:
+        st.html(values_table(paper, grid))
+        return
+    st.html(recipes_table(paper, grid))
+    if some_recorded:
+        with st.expander("How each was trained"):
+            st.html(details_table(paper, grid))
 
 
 def drawing_rows(lines: Lines, link: str) -> Rows:
@@ -127,34 +132,23 @@ def _areas(plane: Map) -> str:
     return f'<ul class="remarks areas">{"".join(items)}</ul>'
 
 
-def _drawing(chosen: Drawing | Sweep | Ladder, lines: Lines) -> Drawing:
-    """Return the figure itself, or one of the recorded accuracies of a sweep or a ladder."""
-    if isinstance(chosen, Drawing):
-        return chosen
-    swept = isinstance(chosen, Sweep)
-    x = SETTINGS[chosen.setting].label if swept else "epsilon"
+def _drawing(grid: Grid, lines: Lines) -> Drawing:
+    """Return the figure of a grid's recorded accuracies."""
+    x = "epsilon" if grid.of_recipes else SETTINGS[grid.setting].label
     y = "test accuracy, %"
-    return Drawing(chosen.place, chosen.title, x, y, lambda: lines, from_zero=swept)
+    return Drawing(grid.place, grid.title, x, y, lambda: lines, from_zero=not grid.of_recipes)
 
 
-def _lines(paper: Paper, chosen: Drawing | Sweep | Ladder) -> Lines:
-    """Return computed curves, or recorded accuracies with NaN for missing ones.
-
-    There is nothing without any record.
-    """
-    if isinstance(chosen, Drawing):
-        return result_of(chosen.lines)
-    if isinstance(chosen, Sweep):
-        x = np.array([getattr(config, chosen.setting) for config in chosen.configs], dtype=float)
-        lines = [Line("Recorded here", x, _accuracies(paper, chosen.configs))]
-    else:  # the best rung first
-        x = np.array(chosen.epsilons)
-        lines = []
-        for rung in reversed(chosen.rungs):
-            lines.append(Line(rung.name, x, _accuracies(paper, rung.configs)))
-    return [line for line in lines if np.isfinite(line.y).any()]
-
-
-def _accuracies(paper: Paper, configs: Sequence[RunConfig]) -> FloatArray:
-    records = [recorded(paper.id, config) for config in configs]
-    return np.array([record.mean if record else np.nan for record in records])
+def _recorded_lines(paper: Paper, grid: Grid) -> Lines:
+    """Return the recorded accuracies of each curve with a record, NaN for missing ones."""
+    x = np.array(grid.values, dtype=float)
+    lines = []
+    for curve in reversed(grid.curves):  # the best first
+        y = np.full(x.shape, np.nan)
+        for place, config in enumerate(curve.configs):
+            record = recorded(paper.id, config)
+            if record:
+                y[place] = record.mean
+        if np.isfinite(y).any():
+            lines.append(Line(curve.recipe or "Recorded here", x, y))
+    return lines

@@ -1,4 +1,4 @@
-"""Tables of a paper: its numbers and ours with verdicts, and accuracies of sweeps and ladders."""
+"""Tables of a paper: its numbers and ours with verdicts, and accuracies of grids."""
 
 import math
 from collections import Counter
@@ -11,10 +11,10 @@ import streamlit as st
 from dpcore.figures.style import SIGNS
 from dpcore.papers.comparison import Comparison, Outcome, compared
 from dpcore.papers.entry import PrintedSetting, Trained
-from dpcore.papers.paper import Ladder, Paper, Sweep
+from dpcore.papers.paper import Grid, Paper
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.numbers import epochs_of, outward, plain
+from dpcore.privacy.report.numbers import epochs_of, outward, plain, value_text
 from dpcore.runs.expected import duration
 from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
@@ -65,8 +65,9 @@ def badge(outcome: Outcome) -> str:
 def score(found: Sequence[Comparison]) -> str:
     """Return as HTML how many of a paper's numbers have each verdict."""
     counts = Counter(each.outcome for each in found)
-    present = [outcome for outcome in Outcome if counts[outcome]]
-    parts = [f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in present]
+    parts = [
+        f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in Outcome if counts[each]
+    ]
     return f"<p class=promise>{' '.join(parts)}</p>"
 
 
@@ -166,35 +167,35 @@ def _recorded(text: str, record: Recorded | None, own: str) -> str:
     )
 
 
-def sweep_table(paper: Paper, sweep: Sweep) -> str:
+def values_table(paper: Paper, grid: Grid) -> str:
     """Return an HTML table with a row for each value of the setting, and a way to train it."""
     rows = []
-    for place, config in enumerate(sweep.configs):
-        value = sweep.value(config)
+    for place, (value, config) in enumerate(zip(grid.values, grid.curves[0].configs, strict=True)):
+        text = value_text(value)
         accuracy = _accuracy(recorded(paper.id, config), f"sweep-{place}")
-        rows.append([value, accuracy, link_of_run(config, f"{sweep.title}, {value}")])
-    heads = (SETTINGS[sweep.setting].label, "Accuracy recorded here", OPEN)
-    return table(sweep.place, PAPERS, heads, rows)
+        rows.append([text, accuracy, link_of_run(config, f"{grid.title}, {text}")])
+    heads = (SETTINGS[grid.setting].label, "Accuracy recorded here", OPEN)
+    return table(grid.place, PAPERS, heads, rows)
 
 
-def ladder_table(paper: Paper, ladder: Ladder) -> str:
-    """Return an HTML table: a row for each rung, the plainest first, a column for each epsilon."""
-    heads = [*(f"ε = {plain(epsilon)}" for epsilon in ladder.epsilons), "without privacy"]
+def recipes_table(paper: Paper, grid: Grid) -> str:
+    """Return an HTML table: a row for each recipe, a column for each epsilon."""
+    heads = [*(f"ε = {plain(epsilon)}" for epsilon in grid.values), "without privacy"]
     rows = []
-    for rung in ladder.rungs:
-        cells = [escape(rung.name)]
-        configs = [*rung.configs, rung.plain]
-        for head, config in zip(heads, configs, strict=True):
-            way = link_of_run(config, f"{rung.name}, {head}") if config.private else ""
+    for curve in grid.curves:
+        cells = [escape(curve.recipe)]
+        for head, config in zip(heads, [*curve.configs, curve.plain], strict=True):
+            assert config
+            way = link_of_run(config, f"{curve.recipe}, {head}") if config.private else ""
             cells.append(_cell(recorded(paper.id, config), way))
         rows.append(cells)
-    return table(f"{ladder.place}: accuracies", PAPERS, ("Test accuracy, %", *heads), rows)
+    return table(f"{grid.place}: accuracies", PAPERS, ("Test accuracy, %", *heads), rows)
 
 
-def details_table(paper: Paper, ladder: Ladder) -> str:
+def details_table(paper: Paper, grid: Grid) -> str:
     """Return an HTML table with a row for each recorded run: settings, accuracy, duration."""
     rows = []
-    for place, (name, config) in enumerate(ladder.runs):
+    for place, (name, config) in enumerate(grid.runs):
         record = recorded(paper.id, config)
         if record is None:
             continue
@@ -206,7 +207,7 @@ def details_table(paper: Paper, ladder: Ladder) -> str:
         ]
         rows.append(row)
     heads = ("Recipe and settings", "Accuracy recorded here", "A run took", "Accuracy of each seed")
-    return table(f"{ladder.place}: runs", PAPERS, heads, rows)
+    return table(f"{grid.place}: runs", PAPERS, heads, rows)
 
 
 def _cell(record: Recorded | None, way: str) -> str:

@@ -82,8 +82,8 @@ def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
 def test_the_best_recipe_stands_beside_runs_over_epsilon_up_to_one_point_beyond_them(
     dataset: str,
 ) -> None:
-    ladder = next(each for each in PAPER.ladders if each.place == DATASETS[dataset].title)
-    records = [recorded_run(PAPER.id, config) for _, config in ladder.rungs[-1].configs]
+    grid = next(each for each in PAPER.grids if each.place == DATASETS[dataset].title)
+    records = [recorded_run(PAPER.id, config) for config in grid.curves[-1].configs]
     known = [(each.epsilon, each.mean) for each in records if each]
     for sigma, least in (("1.23", 1.56), ("4", 0.3)):
         (trace,) = [

@@ -9,7 +9,7 @@ from dpcore.papers.paper import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
 from pages.parts.papers.figures import drawing_rows, map_rows
-from pages.parts.papers.tables import details_table, line_of, numbers_rows, sweep_table
+from pages.parts.papers.tables import details_table, line_of, numbers_rows, values_table
 from tests.pages.papers import dummy as given
 from tests.pages.papers.dummy import PAPER, dummy, opened, rows, written
 from tests.pages.train_page import handed
@@ -109,22 +109,17 @@ def test_the_figures_are_chosen_by_their_place_and_tell_their_numbers_in_words(
     assert "It lies below." in written(page)
 
 
-def test_every_sweep_and_every_ladder_tells_each_accuracy_on_record_with_its_seeds_and_its_date():
+def test_every_grid_tells_each_accuracy_on_record_with_its_seeds_and_its_date():
     told = 0
     for paper in PAPERS.values():
-        swept = [(sweep_table(paper, each), each.configs) for each in paper.sweeps]
-        climbed = [
-            (details_table(paper, each), [run for _, run in each.runs]) for each in paper.ladders
-        ]
-        for table, configs in (*swept, *climbed):
-            found = [record for config in configs if (record := recorded(paper.id, config))]
-            assert all(f"{each.mean:.2f} %" in table and each.date in table for each in found), (
-                table
-            )
-            assert all(
-                f"{len(each.runs)} seeds" in table for each in found if len(each.runs) > 1
-            ), table
-            told += len(found)
+        for grid in paper.grids:
+            table = (details_table if grid.of_recipes else values_table)(paper, grid)
+            records = [recorded(paper.id, config) for _, config in grid.runs]
+            for record in filter(None, records):
+                assert f"{record.mean:.2f} %" in table, table
+                assert record.date in table, table
+                assert len(record.runs) == 1 or f"{len(record.runs)} seeds" in table, table
+                told += 1
     assert told
 
 
