@@ -171,7 +171,7 @@ def test_every_page_with_settings_shows_a_new_accountant(tally: Tally) -> None:
     assert with_controls <= driven.keys()
 
 
-def forgetful_step(parameters, gradient, state, lr, scale) -> None:
+def forgetful_step(parameters, gradient, state, lr) -> None:
     parameters.add_(gradient, alpha=-lr)
 
 
