@@ -315,13 +315,10 @@ def test_pages_offer_and_explain_a_new_sampler() -> None:
         (field,) = [each for each in shown.text_input if each.key == "heads"]
         assert (field.label, field.value) == ("Heads H, exact", "4"), page
         assert "zero-out of 4 heads" in written(shown), page
-    shown = opened("train", batches="turns")
-    assert Turns.title in offered(shown)
-    assert Turns.note in written(shown)
     assert Turns.phrase in offered(opened("check"))
 
 
-def forgetful_step(parameters, gradient, state, lr, scale) -> None:
+def forgetful_step(parameters, gradient, state, lr) -> None:
     parameters.add_(gradient, alpha=-lr)
 
 

@@ -80,7 +80,8 @@ def resume(run: TrainingRun, path: Path) -> int:
     if not label.belongs_to(state.getbuffer(), checkpoint_key(run.secret)):
         raise ValueError(refusal)
     for name, way in WAYS.items():
-        here, was = run.machine[name], label.where.get(name, "unknown")
+        here = run.machine[name]
+        was = label.where.get(name, "unknown")
         if here != was:
             raise ValueError(
                 f"Expected {name}={here} to be {was}, as where {path} was written; {way(was)}"

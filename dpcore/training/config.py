@@ -63,11 +63,11 @@ def contradictions(run: Settings) -> Iterator[str]:
             f"Set pca to 0, or choose the model {dense}: {run.model} needs pixels, which a"
             " projection lacks."
         )
-    yield from _unmet_needs(run)
+    yield from unmet_needs(run)
 
 
-def _unmet_needs(run: Settings) -> Iterator[str]:
-    """Settings that differ from their defaults without what they need."""
+def unmet_needs(run: Settings) -> Iterator[str]:
+    """A sentence for each setting that is chosen without what it needs, as far as that binds."""
     for name, setting in settings_of(type(run)).items():
         value = getattr(run, name)
         for need in setting.needs:

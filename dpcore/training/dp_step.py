@@ -17,7 +17,7 @@ from dpcore.training.optimizers.base import State, begin
 from dpcore.training.randomness.gaussian_noise import GaussianNoise, Number
 
 # `UpdateRules.step`, for a learning rate that may be a tensor ().
-Move = Callable[[Tensor, Tensor, State, Any, Tensor | None], None]
+Move = Callable[[Tensor, Tensor, State, Any], None]
 
 
 class Descent:
@@ -42,7 +42,9 @@ class Descent:
         self.state = begin(self.optimizer, engine.parameters)
         scaling = config.private and self.optimizer.scale is not None
         self._inverse = torch.ones_like(engine.parameters) if scaling else None  # 1 / D^2
-        self._engine, self._noise, self._cores = engine, noise, cores
+        self._engine = engine
+        self._noise = noise
+        self._cores = cores
         self._batch = config.batch  # q n, since the realised batch is not public
         self.noisy = config.private and config.sigma > 0  # true if a step draws noise
         self._vectors = [noise.pieces(vector) for vector in self.state.vectors]
@@ -65,7 +67,9 @@ class Descent:
         Rows where `padding` (B,) is true only fill up the batch. `step` replaces that of the
         optimizer.
         """
-        optimizer, state, engine = self.optimizer, self.state, self._engine
+        optimizer = self.optimizer
+        state = self.state
+        engine = self._engine
         plain = None
         if optimizer.peek:
             plain = engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch
@@ -100,8 +104,9 @@ class Descent:
 
         def step(i: int) -> None:
             own = self._piece(i, variance)
-            scale = self._rescaled(i, own) if optimizer.averaged else None
-            move(self._parameters[i], gradients[i], own, lr, scale)
+            if optimizer.averaged:
+                own = own._replace(scale=self._rescaled(i, own))
+            move(self._parameters[i], gradients[i], own, lr)
 
         pieces = range(len(gradients))
         sums = self._cores.map(absorb, pieces)

@@ -29,7 +29,8 @@ class PickedRows:
     """
 
     def __init__(self, held: Tensor, at: Tensor) -> None:
-        self._held, self._at = held, at
+        self._held = held
+        self._at = at
 
     def __len__(self) -> int:
         return len(self._at)
@@ -97,14 +98,17 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
 
     Errors: ValueError for missing data, or of another size.
     """
-    data, n = load(config.dataset, config.source), config.examples
+    data = load(config.dataset, config.source)
+    n = config.examples
     if len(data.train) != n + config.public:
         raise ValueError(
             f"Expected {n + config.public} training examples; {config.source} data has"
             f" {len(data.train)}."
         )
     fingerprint = fingerprint_of(data)
-    parts, digests, note = [], "", ""
+    parts = []
+    digests = ""
+    note = ""
     for part in (data.train, data.test):
         if config.features == "pixels" and config.views == 1:
             values, labels = tensors(part, device)
@@ -112,7 +116,8 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
             found = yield from load_or_compute(part, config.features, config.views)
             values = found.values if config.views > 1 else found.values[:, 0]
             labels = torch.tensor(part.labels, device=device).long()
-            digests, note = digests + found.digest, note or found.note
+            digests = digests + found.digest
+            note = note or found.note
         if config.pixel_scale == "centred":
             values = centred(values)
         parts.append((values.to(device), labels))

@@ -65,7 +65,8 @@ def events_of(
     run: TrainingRun, file: Path | None, resume_point: ResumePoint | None = None
 ) -> Iterator[Event]:
     """Start or resume, take steps and evaluate in between, finish."""
-    steps, times = run.plan.steps, run.report_times
+    steps = run.plan.steps
+    times = run.report_times
     done = checkpoint.resume(run, file) if file and file.exists() else 0
     if resume_point:
         check_origin(run, resume_point, done)

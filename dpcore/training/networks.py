@@ -28,10 +28,8 @@ def linear(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequen
 
 def abadi(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
     """One hidden layer, without biases; weights are truncated normal of std 1 / sqrt(inputs)."""
-    first, second = (
-        nn.Linear(math.prod(shape), width, bias=False),
-        nn.Linear(width, classes, bias=False),
-    )
+    first = nn.Linear(math.prod(shape), width, bias=False)
+    second = nn.Linear(width, classes, bias=False)
     for layer in (first, second):
         std = layer.in_features**-0.5
         nn.init.trunc_normal_(layer.weight, std=std, a=-2 * std, b=2 * std)

@@ -136,8 +136,8 @@ def relevance_of(
     if noise is not None:
         noise.add_to(total, sigma)  # sensitivity 1
     layers = [child for child in module if list(child.parameters())]
-    sums = total.split([neurons(layer) for layer in layers])
-    return torch.cat([per_parameter(layer, part) for layer, part in zip(layers, sums, strict=True)])
+    sums = total.split(list(map(neurons, layers)))
+    return torch.cat(list(map(per_parameter, layers, sums)))
 
 
 def clipped_rows(module: nn.Sequential, x: Tensor, y: Tensor) -> Tensor:
@@ -157,11 +157,9 @@ def with_positions(values: Tensor) -> Tensor:
     """Reshape numbers of a layer to (B, neurons, positions); those of an embedding are (B, ids,
     dimensions).
     """
-    return (
-        values.transpose(1, 2)
-        if values.dim() == 3
-        else values.flatten(1).view(*values.shape[:2], -1)
-    )
+    if values.dim() == 3:
+        return values.transpose(1, 2)
+    return values.flatten(1).view(*values.shape[:2], -1)
 
 
 def neurons(layer: nn.Module) -> int:
@@ -177,9 +175,8 @@ def per_parameter(layer: nn.Module, sums: Tensor) -> Tensor:
     floored = (sums / mean).clamp(min=MIN_RELEVANCE, max=1 / MIN_RELEVANCE)
     if isinstance(layer, nn.Embedding):
         return floored.repeat(layer.num_embeddings)
-    return torch.cat(
-        [floored.repeat_interleave(part.numel() // len(part)) for part in layer.parameters()]
-    )
+    parts = [floored.repeat_interleave(part[0].numel()) for part in layer.parameters()]
+    return torch.cat(parts)
 
 
 def neuron_count(module: nn.Sequential) -> int:

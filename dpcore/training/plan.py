@@ -141,7 +141,8 @@ def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: flo
     >>> affordable(Mechanism.constant(0.01, 4.0, 10_000), "moments", 1.0, 1e-5)
     6360
     """
-    low, high = 0, mechanism.steps  # low is affordable, numbers above high are not
+    low = 0  # is affordable
+    high = mechanism.steps  # numbers above it are not
     curve = ACCOUNTANTS[accountant].curve
     while low < high:
         steps = np.unique(np.linspace(low + 1, high, HORIZONS).round().astype(np.int64))
@@ -157,7 +158,8 @@ def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: flo
 
 def first_steps(releases: Releases, steps: int) -> Releases:
     """The first `steps` steps of the releases."""
-    kept, left = [], steps
+    kept = []
+    left = steps
     for release in releases:
         if left:
             kept.append(replace(release, count=min(release.count, left)))

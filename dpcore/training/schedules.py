@@ -72,7 +72,9 @@ class Annealing:
     def __init__(self, q0: float, mu0: int, generator: np.random.Generator) -> None:
         self.accepted = 0  # tau
         self.rejected_in_a_row = 0  # mu
-        self._q0, self._mu0, self.generator = q0, mu0, generator
+        self._q0 = q0
+        self._mu0 = mu0
+        self.generator = generator
 
     def accepts(self, before: float, after: float) -> bool:
         """Decide by one draw on a move of the public loss from `before` to `after`."""

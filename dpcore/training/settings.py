@@ -325,7 +325,8 @@ def worded(setting: Setting, words: dict[str, Any]) -> Setting:
             "stops": (),
             **words["slider"],
         }
-        about, stops = help_on(*slider.pop("terms")), tuple(slider.pop("stops"))
+        about = help_on(*slider.pop("terms"))
+        stops = tuple(slider.pop("stops"))
         words = words | {"slider": Slider(**slider, help=about, stops=stops)}
     return replace(setting, **words)
 

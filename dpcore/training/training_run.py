@@ -227,8 +227,10 @@ class TrainingRun:
     def _propose(self, x: Tensor | PickedRows, y: Tensor, sigma: float, lr: float) -> ClippedSum:
         """Take the step, and go back if simulated annealing rejects it."""
         assert self.annealing
-        parameters, descent = self.engine.parameters, self.descent
-        before, state = parameters.clone(), descent.snapshot()
+        parameters = self.engine.parameters
+        descent = self.descent
+        before = parameters.clone()
+        state = descent.snapshot()
         found = descent.take(x, y, sigma, lr)
         loss = self._loss(self.public)
         accepted = self.annealing.accepts(self.public_loss, loss)

@@ -102,7 +102,7 @@ def walked(
     if optimizer.averaged:
         state.mean.copy_(optimizer.averaged(state).mean())
     step = torch.zeros_like(gradient)
-    optimizer.step(step, gradient, state, lr, scale_after(optimizer, state))
+    optimizer.step(step, gradient, state._replace(scale=scale_after(optimizer, state)), lr)
     return step, state
 
 

@@ -119,12 +119,10 @@ class RecordedStep(StepRunner):
         padding = self._places >= drawn
         own_step = self._descent.optimizer.step
 
-        def step(
-            parameters: Tensor, gradient: Tensor, state: State, rate: Tensor, scale: Tensor | None
-        ) -> None:
+        def step(parameters: Tensor, gradient: Tensor, state: State, rate: Tensor) -> None:
             """The optimizer's step, of which the recording holds neither the rate nor the count."""
             change = torch.zeros_like(gradient)
-            own_step(change, gradient, state._replace(count=done), 1.0, scale)
+            own_step(change, gradient, state._replace(count=done), 1.0)
             parameters.add_(change.mul_(rate))
 
         found = self._descent.take(x[rows], y[rows], sigma, lr, padding=padding, step=step)

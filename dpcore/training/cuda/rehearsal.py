@@ -188,7 +188,8 @@ def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
     """The first part of two outcomes that differs by more than rounding, as a phrase; empty for
     none.
     """
-    one, other = ordinary.after, played.after
+    one = ordinary.after
+    other = played.after
     if one.state.count != other.state.count:
         return "it counts other steps"
     if not all(map(torch.equal, one.noise, other.noise)):

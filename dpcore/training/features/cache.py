@@ -75,7 +75,9 @@ def read(path: Path, key: Key) -> Features | None:
     except (OSError, ValueError):
         return None
     digest = digest_of(values)
-    return Features(torch.from_numpy(values), digest) if header == key.header(digest) else None
+    if header != key.header(digest):
+        return None
+    return Features(torch.from_numpy(values), digest)
 
 
 def digest_of(numbers: np.ndarray) -> str:
@@ -108,7 +110,8 @@ def load_or_compute(
 
 def key_of(part: Images, kind: str, views: int) -> Key:
     """The key of the features of a part. Errors: ValueError if there are none."""
-    chosen, machine = KINDS[kind], machine_of(torch.device("cpu"), 1)
+    chosen = KINDS[kind]
+    machine = machine_of(torch.device("cpu"), 1)
     shape = chosen.shape_of(image_shape(part.images))
     return Key(part.fingerprint, kind, chosen.version, views, machine, (len(part), views, *shape))
 

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.features.kinds import FeatureKind
 from dpcore.training.gradients.core_threads import Cores, one_thread
 
@@ -68,7 +69,9 @@ def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
         raise ValueError(
             f"Expected shape={images.shape[1:]} of a grey image to be its height and width alone."
         )
-    return (1, *images.shape[1:]) if images.ndim == 3 else images.shape[1:]
+    if images.ndim == 3:
+        return (1, *images.shape[1:])
+    return images.shape[1:]
 
 
 @torch.no_grad()
@@ -85,11 +88,9 @@ def scaled(values: Tensor) -> Tensor:
     """Scale bytes of grey images (n, H, W) to (n, 1, H, W) in [0, 1], of colour images to [-1, 1];
     float32.
     """
-    return (
-        values[:, None].float().div_(255)
-        if values.dim() == 3
-        else values.float().div_(127.5).sub_(1.0)
-    )
+    if values.dim() == 3:
+        return values[:, None].float().div_(255)
+    return values.float().div_(127.5).sub_(1.0)
 
 
 # The first seed whose first three views and the image lie far apart on all sides; chosen without
@@ -124,15 +125,17 @@ def copy_of(images: Tensor, view: int) -> Tensor:
     return copy.view(images.shape)
 
 
-def matrix(view: int) -> NDArray[np.float64]:
+def matrix(view: int) -> FloatArray:
     """The matrix (2, 3) from a pixel of a view to its origin: (row, column, 1) from the middle ->
     (row, column).
     """
     words = np.frombuffer(hashlib.sha256(f"{SEED} {view}".encode()).digest(), "<u8")
     # In [-1, 1).
     turn, size, down, right = (float(word >> 11) / 2**52 - 1 for word in words.tolist())
-    angle, scale = ANGLE * turn, 1 + SCALE * size
-    cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
+    angle = ANGLE * turn
+    scale = 1 + SCALE * size
+    cosine = scale * math.cos(angle)
+    sine = scale * math.sin(angle)
     rows = [[cosine, -sine, SHIFT * down], [sine, cosine, SHIFT * right]]
     return np.round(np.array(rows) * GRID) / GRID
 
@@ -146,7 +149,8 @@ def neighbours(view: int, height: int, width: int, reflects: bool) -> tuple[Tens
     middle = np.array([[(height - 1) / 2], [(width - 1) / 2]])
     centred = np.stack([rows - middle[0], columns - middle[1], np.ones(height * width)])
     from_rows, from_columns = matrix(view) @ centred + middle
-    places, weights = [], []
+    places = []
+    weights = []
     for row, row_weight in beside(from_rows):
         for column, column_weight in beside(from_columns):
             inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
@@ -155,7 +159,7 @@ def neighbours(view: int, height: int, width: int, reflects: bool) -> tuple[Tens
     return torch.from_numpy(np.stack(places)), torch.from_numpy(np.stack(weights)).float()
 
 
-def beside(x: NDArray[np.float64]) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+def beside(x: FloatArray) -> list[tuple[NDArray[np.int64], FloatArray]]:
     """The whole numbers below and above, each with its weight."""
     below = np.floor(x)
     return [(below.astype(int), below + 1 - x), (below.astype(int) + 1, x - below)]

@@ -42,10 +42,12 @@ def scattering(x: Tensor, step: int = STEP) -> Tensor:
     """
     maps, height, width = scattered_shape(x.shape[1:])
     # To a multiple of 4 pixels.
-    right, below = STEP * width - x.shape[3], STEP * height - x.shape[2]
+    right = STEP * width - x.shape[3]
+    below = STEP * height - x.shape[2]
     around = (PADDING, PADDING + right, PADDING, PADDING + below)
     images = F.pad(x.flatten(0, 1)[:, None], around, mode="reflect")  # (B C, 1, N, M)
-    fine, coarse = moduli(images, 0), moduli(images, 1)  # (B C, 8, N, M) and (B C, 8, N / 2, M / 2)
+    fine = moduli(images, 0)  # (B C, 8, N, M)
+    coarse = moduli(images, 1)  # (B C, 8, N / 2, M / 2)
     # (B C, 64, N / 2, M / 2).
     twice = moduli(fine.flatten(0, 1)[:, None], 1).unflatten(0, fine.shape[:2]).flatten(1, 2)
     places = [
@@ -64,7 +66,8 @@ def moduli(x: Tensor, scale: int) -> Tensor:
     kernels = wavelets(scale)
     wrapped = F.pad(x, (kernels.shape[-1] // 2,) * 4, mode="circular")
     responses = F.conv2d(wrapped, kernels, stride=2**scale)
-    real, imaginary = responses[:, :ORIENTATIONS], responses[:, ORIENTATIONS:]
+    real = responses[:, :ORIENTATIONS]
+    imaginary = responses[:, ORIENTATIONS:]
     return real.square().addcmul_(imaginary, imaginary).sqrt_()
 
 
@@ -95,16 +98,14 @@ def morlet(scale: int, orientation: int) -> NDArray[np.complex128]:
     Source: Bruna and Mallat 2013, arXiv 1203.1513, section 2; constants of Andreux et al. 2020,
     arXiv 1812.11214.
     """
-    sigma, angle = SIGMA * 2**scale, (ORIENTATIONS // 2 - 1 - orientation) * np.pi / ORIENTATIONS
+    sigma = SIGMA * 2**scale
+    angle = (ORIENTATIONS // 2 - 1 - orientation) * np.pi / ORIENTATIONS
     half = SIZES[scale] // 2
     rows, columns = np.mgrid[-half : half + 1, -half : half + 1]
     along = rows * np.cos(angle) + columns * np.sin(angle)
     across = columns * np.cos(angle) - rows * np.sin(angle)
-    envelope = (
-        np.exp(-(along**2 + (SLANT * across) ** 2) / (2 * sigma**2))
-        * SLANT
-        / (2 * np.pi * sigma**2)
-    )
+    bell = np.exp(-(along**2 + (SLANT * across) ** 2) / (2 * sigma**2))
+    envelope = bell * SLANT / (2 * np.pi * sigma**2)
     wave = envelope * np.exp(1j * XI / 2**scale * along)
     return wave - envelope * (wave.sum() / envelope.sum())
 
@@ -115,9 +116,8 @@ def wavelets(scale: int) -> Tensor:
     parts.
     """
     kernels = np.stack([morlet(scale, orientation) for orientation in range(ORIENTATIONS)])
-    return (
-        torch.from_numpy(np.concatenate([kernels.real, kernels.imag])[:, None]).float().contiguous()
-    )
+    parts = np.concatenate([kernels.real, kernels.imag])[:, None]
+    return torch.from_numpy(parts).float().contiguous()
 
 
 @cache
@@ -185,7 +185,8 @@ def slants(rows: Tensor) -> tuple[Tensor, Tensor]:
     mass = grey.sum((1, 2)).clamp(min=1e-6)
     middle_row = (grey.sum(2) * down).sum(1) / mass
     middle_column = (grey.sum(1) * right).sum(1) / mass
-    from_row, from_column = down - middle_row[:, None], right - middle_column[:, None]
+    from_row = down - middle_row[:, None]
+    from_column = right - middle_column[:, None]
     spread = (grey.sum(2) * from_row.square()).sum(1) / mass
     together = (grey * from_row[:, :, None] * from_column[:, None]).sum((1, 2)) / mass
     return (together / spread.clamp(min=SPREAD)).clamp(-STEEPEST, STEEPEST), middle_row

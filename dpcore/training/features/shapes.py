@@ -4,9 +4,11 @@ Shape = tuple[int, ...]  # of one example: (channels, height, width) of an image
 SIDES = range(8, 65)  # pixels of an image along each axis
 # Of a colour channel's scattering transform: without a wavelet, with one, with two.
 MAPS = 1 + 2 * 8 + 8 * 8
-MIXTURES, FILTERS = 192, 96  # random ones, of the maps and of the pixels
+MIXTURES = 192  # random ones, of the maps
+FILTERS = 96  # random ones, of the pixels
 # Whitened filters of each of three sizes, and mixtures of their answers.
-WHITENED, SECOND = 128, 512
+WHITENED = 128
+SECOND = 512
 
 
 def scattered_shape(shape: Shape, maps: int = 0, *, grey: bool = False, step: int = 4) -> Shape:

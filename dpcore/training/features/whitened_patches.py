@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.features.random_maps import (
     FLOOR,
     answers,
@@ -39,7 +39,8 @@ def whitened_patches(images: Tensor) -> Tensor:
     none.
     """
     x = from_0_to_1(images)
-    (first, second), (mirrored, mixed) = both_layers(x), both_layers(x.flip(3))
+    first, second = both_layers(x)
+    mirrored, mixed = both_layers(x.flip(3))
     return joined(first + mirrored, second + mixed, share=1.0)
 
 
@@ -71,18 +72,18 @@ def second_layer(maps: Tensor) -> Tensor:
     squares = centred.square().mean(1, keepdim=True)
     lengths = (squares + FLOOR * squares.mean((2, 3), keepdim=True)).sqrt_()
     around = F.pad(centred / lengths.clamp(min=1e-6), (1, 1, 1, 1), mode="reflect")
-    return means_of_parts(F.softshrink(F.conv2d(around, mixtures(maps.shape[1])), LEAST_ANSWER), 2)
+    mixed = F.conv2d(around, mixtures(maps.shape[1]))
+    return means_of_parts(F.softshrink(mixed, LEAST_ANSWER), 2)
 
 
 @cache
 def mixtures(maps: int) -> Tensor:
     """The weights (512, maps, 3, 3), normal numbers of variance 1 / (9 maps)."""
-    return on_grid(normal_rows("second", SECOND, 9 * maps) / math.sqrt(9 * maps)).view(
-        SECOND, maps, 3, 3
-    )
+    rows = normal_rows("second", SECOND, 9 * maps) / math.sqrt(9 * maps)
+    return on_grid(rows).view(SECOND, maps, 3, 3)
 
 
-def normal_rows(name: str, rows: int, columns: int) -> NDArray[np.float64]:
+def normal_rows(name: str, rows: int, columns: int) -> FloatArray:
     """Normal numbers (rows, columns), each row from a hash of its name and number, by Box and
     Muller's transform.
     """
@@ -111,7 +112,7 @@ def whitened_filters(side: int, channels: int) -> Tensor:
     return as_filters(normal_rows(f"first {side}", WHITENED, len(root)) @ root, channels)
 
 
-def covariance(side: int, channels: int) -> NDArray[np.float64]:
+def covariance(side: int, channels: int) -> FloatArray:
     """The model's covariance of the pixels below a filter, (channels side^2, channels side^2).
 
     The power of each wave of frequency f > 0 is 1 / f^2, that of natural images, and the same in

@@ -62,7 +62,8 @@ class Engine(ABC):
 
     def __init__(self, module: nn.Module, cores: Cores, views: int = 1) -> None:
         weights = list(module.parameters())
-        self.module, self.views = module, views
+        self.module = module
+        self.views = views
         self.parameters = torch.cat([weight.detach().flatten() for weight in weights])  # (d,)
         self._shapes = [weight.shape for weight in weights]
         for weight, view in zip(weights, shaped(self.parameters, self._shapes), strict=True):

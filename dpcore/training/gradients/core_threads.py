@@ -36,7 +36,8 @@ class Cores:
         self.count = count or torch.get_num_threads()
         self._helpers = ThreadPoolExecutor(self.count - 1, "core") if self.count > 1 else None
         if self._helpers:
-            before, everyone = torch.get_num_threads(), Barrier(self.count - 1)
+            before = torch.get_num_threads()
+            everyone = Barrier(self.count - 1)
             list(self._helpers.map(_alone, [everyone] * (self.count - 1)))
             torch.set_num_threads(before)  # a number per thread; new threads take the last one set
 
@@ -51,7 +52,8 @@ class Cores:
         """
         if not self._helpers or len(items) < 2:
             return [work(item) for item in items]
-        left, results = iter(enumerate(items)), {}
+        left = iter(enumerate(items))
+        results = {}
 
         def share() -> None:
             for i, item in left:  # the iterator's step is atomic, so no piece is taken twice

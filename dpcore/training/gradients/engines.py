@@ -63,9 +63,12 @@ class BookKeeping(Engine):
             kept.append(keep)
         losses, g = cross_entropy(x, y, self.views)
         inverse = treatment.inverse
-        squares, books = [], []
+        squares = []
+        books = []
         for i in reversed(range(self._first, len(self._layers))):
-            layer, slot, keep = self._layers[i], self._slots[i], kept.pop()
+            layer = self._layers[i]
+            slot = self._slots[i]
+            keep = kept.pop()
             if isinstance(layer, layers.ParametricLayer):
                 square, add_sum = layer.book(keep, g, inverse and inverse[slot])
                 squares.append(square)

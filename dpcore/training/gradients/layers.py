@@ -91,7 +91,8 @@ class Linear(ParametricLayer):
             raise ValueError(
                 f"Expected the input of a Linear layer to be (B, in), not {tuple(x.shape)}."
             )
-        weight, bias = self.module.weight, self.module.bias
+        weight = self.module.weight
+        bias = self.module.bias
         if not self._narrow:
             return F.linear(x, weight, bias), x
         y = weight @ x.T if bias is None else torch.addmm(bias[:, None], weight, x.T)
@@ -126,7 +127,8 @@ class Conv2d(ParametricLayer):
     """
 
     def __init__(self, module: nn.Conv2d, views: int = 1) -> None:
-        self.module, self._views = module, views
+        self.module = module
+        self._views = views
         self.padding: tuple[int, int] = module.padding  # type: ignore[assignment]
 
     def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
@@ -150,7 +152,8 @@ class Conv2d(ParametricLayer):
 
     def book(self, kept: Kept, g: Tensor, inverse: Weights | None = None) -> tuple[Tensor, AddSum]:
         unfolded, _ = kept
-        out, channels = self.module.out_channels, self.module.in_channels
+        out = self.module.out_channels
+        channels = self.module.in_channels
         by_position = g.reshape(len(g) // self._views, -1, out)  # (B, P, out)
         patches = unfolded.view(len(by_position), -1, unfolded.shape[2])
         kernels = torch.bmm(by_position.transpose(1, 2), patches).flatten(1)  # (B, out K)
@@ -181,7 +184,8 @@ class Activation(Layer):
     def __init__(
         self, function: Callable[[Tensor], Tensor], back: Callable[[Tensor, Tensor], Tensor]
     ) -> None:
-        self._function, self._back = function, back
+        self._function = function
+        self._back = back
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         y = self._function(x)
@@ -369,7 +373,8 @@ class FactorRows(Layer):
         return self.module(x), x
 
     def backward(self, kept: Tensor, g: Tensor) -> Tensor:
-        k, size = self.module.multiplied, kept.shape[2]
+        k = self.module.multiplied
+        size = kept.shape[2]
         product, *alone = g.split([k, size - k, size - k], 1)
         multiplied = product[:, None] * kept[:, :, :k].flip(1)
         return torch.cat([multiplied, torch.stack(alone, 1)], 2)
@@ -435,7 +440,8 @@ class LinearOfViews(ParametricLayer):
         """The products of the views' gradients with one another (B, K, K), and their lengths (B,
         K).
         """
-        inputs, outputs = gram(x), gram(g)
+        inputs = gram(x)
+        outputs = gram(g)
         if self._layer.module.bias is not None:
             inputs.add_(1.0)
         lengths = lengths_of(inputs).mul_(lengths_of(outputs))

@@ -26,9 +26,7 @@ INFORMATIVE = 20
 EPS = 1e-16
 
 
-def step(
-    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
-) -> None:
+def step(parameters: Tensor, gradient: Tensor, state: State, lr: float) -> None:
     """Step -lr g / sqrt(E / (1 - gamma^t))."""
     slope = (state.vectors[0] + EPS).div_(1 - GAMMA**state.count).rsqrt_()
     parameters.addcmul_(gradient, slope, value=-lr)

@@ -29,9 +29,7 @@ def absorb(gradient: Tensor, state: State) -> None:
     state.vectors[1].sub_(state.variance * (1 - BETA2))
 
 
-def step(
-    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
-) -> None:
+def step(parameters: Tensor, gradient: Tensor, state: State, lr: float) -> None:
     """Step -lr m_hat / sqrt(max(u_hat, gamma)), hats without the start bias."""
     first, second = state.vectors
     bias = 1 - BETA1**state.count

@@ -36,6 +36,7 @@ class State(NamedTuple):
     vectors: tuple[Tensor, ...]  # (d,) each
     # Of the noise in a coordinate of the gradient that a rule sees, before a D.
     variance: float | Tensor = 0.0
+    scale: Tensor | None = None  # the D that follows, in a step of rules with `averaged`
 
 
 class UpdateRules(NamedTuple):
@@ -52,9 +53,8 @@ class UpdateRules(NamedTuple):
 
     starts: tuple[float, ...]  # first values of the vectors of the state
     absorb: Callable[[Tensor, State], None]  # noisy mean gradient (k,), state: update the vectors
-    # Parameters (k,), which move, gradient (k,),.
-    step: Callable[[Tensor, Tensor, State, float, Tensor | None], None]
-    # the state that absorbed it, learning rate, D after it
+    # Parameters (k,), which move; gradient (k,); the state that absorbed it; learning rate.
+    step: Callable[[Tensor, Tensor, State, float], None]
     # State -> the vector (k,) whose mean `scale` and `step` use.
     averaged: Callable[[State], Tensor] | None = None
     # State -> D (k,) above 0: gradients / D are clipped.

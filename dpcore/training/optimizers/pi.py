@@ -78,14 +78,12 @@ def optimizer_of(name: str, row: Row) -> Optimizer:
 def scaled(row: Row) -> UpdateRules:
     """Step -lr f / (sqrt(s) + a)."""
 
-    def step(
-        parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
-    ) -> None:
-        assert scale is not None  # there is one after the first step
+    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float) -> None:
+        assert state.scale is not None  # there is one after the first step
         first, factor = row.first(gradient, state)
         bias = row.second(state)[1]
         # Sqrt(s) + a.
-        divisor = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + FLOOR) / factor))
+        divisor = state.scale * ((state.mean * bias + TINY).sqrt_() * ((1 + FLOOR) / factor))
         parameters.addcdiv_(first, divisor, value=-lr)
 
     return UpdateRules(
@@ -114,9 +112,7 @@ def literal(row: Row, *, raw: bool) -> UpdateRules:
     gradients.
     """
 
-    def step(
-        parameters: Tensor, direction: Tensor, state: State, lr: float, scale: Tensor | None
-    ) -> None:
+    def step(parameters: Tensor, direction: Tensor, state: State, lr: float) -> None:
         parameters.add_(direction, alpha=-lr)
 
     def transform(history: State) -> Callable[[Tensor], Tensor]:
@@ -124,7 +120,8 @@ def literal(row: Row, *, raw: bool) -> UpdateRules:
             own = tuple(vector.repeat(len(gradients), 1) for vector in history.vectors)
             seen = history._replace(count=history.count + 1, vectors=own)
             row.absorb(gradients, seen)
-            (first, up), (second, factor) = row.first(gradients, seen), row.second(seen)
+            first, up = row.first(gradients, seen)
+            second, factor = row.second(seen)
             return first.mul_(up).div_(second.mul_(factor).sqrt_().add_(SMALL))
 
         return direction

@@ -25,9 +25,7 @@ def sgd(momentum: float, reading: str) -> UpdateRules:
     return UpdateRules((0.0,) if momentum else (), absorb, sgd_step)
 
 
-def sgd_step(
-    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
-) -> None:
+def sgd_step(parameters: Tensor, gradient: Tensor, state: State, lr: float) -> None:
     """Step -lr v, or -lr g without momentum."""
     parameters.add_(state.vectors[0] if state.vectors else gradient, alpha=-lr)
 
@@ -39,7 +37,10 @@ SGD = Optimizer(
     in_torch="return torch.optim.SGD(weights, lr=config.lr, momentum=config.momentum)",
     proportional=True,
 )
-BETA1, BETA2, ADAM_EPS = 0.9, 0.999, 1e-8  # the values of Kingma and Ba, and of Bu et al.
+# The values of Kingma and Ba, and of Bu et al.
+BETA1 = 0.9
+BETA2 = 0.999
+ADAM_EPS = 1e-8
 
 
 def absorb_moments(gradient: Tensor, state: State) -> None:
@@ -49,9 +50,7 @@ def absorb_moments(gradient: Tensor, state: State) -> None:
     second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
 
 
-def adam_step(
-    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
-) -> None:
+def adam_step(parameters: Tensor, gradient: Tensor, state: State, lr: float) -> None:
     """Step -lr m_hat / (sqrt(v_hat) + 1e-8), hats without the start bias, as in the scripts of Bu
     et al.
     """
@@ -74,9 +73,7 @@ def absorb_square(gradient: Tensor, state: State) -> None:
     state.vectors[0].addcmul_(gradient, gradient)
 
 
-def adagrad_step(
-    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
-) -> None:
+def adagrad_step(parameters: Tensor, gradient: Tensor, state: State, lr: float) -> None:
     """Step -lr g / sqrt(s)."""
     parameters.addcmul_(gradient, state.vectors[0].rsqrt(), value=-lr)
 
@@ -88,12 +85,13 @@ ADAGRAD = Optimizer(
         "return torch.optim.Adagrad(weights, lr=config.lr, initial_accumulator_value=0.1, eps=0.0)"
     ),
 )
-DECAY, RMSPROP_EPS, RMSPROP_START = 0.9, 1e-10, 1.0  # as in TensorFlow 1
+# As in TensorFlow 1.
+DECAY = 0.9
+RMSPROP_EPS = 1e-10
+RMSPROP_START = 1.0
 
 
-def rmsprop_step(
-    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
-) -> None:
+def rmsprop_step(parameters: Tensor, gradient: Tensor, state: State, lr: float) -> None:
     """Step -lr g / sqrt(s + 1e-10)."""
     parameters.addcmul_(gradient, (state.vectors[0] + RMSPROP_EPS).rsqrt_(), value=-lr)
 

@@ -110,7 +110,8 @@ def _fitted(
     from dpcore.training.gradients.core_threads import one_thread
     from dpcore.training.perturbation.noise import stream_of
 
-    task, problem = ground.task, ground.problem
+    task = ground.task
+    problem = ground.problem
     draws = []
     for epsilon in epsilons:
         for number in range(seeds):

@@ -13,9 +13,13 @@ from dpcore.training.perturbation.task import Task
 
 # The paper's lie between 0.01 and 0.25.
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-MAX_EPSILONS, MAX_SEEDS, MAX_STEPS = 50, 100, 100_000
-MIN_EPSILON, MAX_EPSILON = 1e-4, 1e6
-MAX_REGULARISER, MAX_RATE = 1e3, 1e6
+MAX_EPSILONS = 50
+MAX_SEEDS = 100
+MAX_STEPS = 100_000
+MIN_EPSILON = 1e-4
+MAX_EPSILON = 1e6
+MAX_REGULARISER = 1e3
+MAX_RATE = 1e6
 
 
 @dataclass(frozen=True)

@@ -170,8 +170,10 @@ def continued_directions(words: RandomWords, second: Tensor) -> Tensor:
     turns = (second + QUARTER // 2) >> (BITS - 2)  # the nearest axis; an overflow is a whole circle
     from_axis = (second - turns * QUARTER).to(torch.float64).add_(fractions(words, len(second)))
     from_axis.mul_(2 * math.pi * UNIT)
-    small, large = torch.sin(from_axis), torch.cos(from_axis)
-    odd, sign = turns % 2 == 1, 1.0 - (turns % 4 // 2) * 2.0
+    small = torch.sin(from_axis)
+    large = torch.cos(from_axis)
+    odd = turns % 2 == 1
+    sign = 1.0 - (turns % 4 // 2) * 2.0
     return torch.stack((torch.where(odd, large, small), torch.where(odd, -small, large))).mul_(sign)
 
 

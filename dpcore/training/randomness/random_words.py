@@ -105,7 +105,9 @@ class AesWords(RandomWords):
         self._begin(secret[:BLOCK], secret[BLOCK:])
 
     def _begin(self, key: bytes, counter: bytes) -> None:
-        self._key, self._counter, self._blocks = key, counter, 0
+        self._key = key
+        self._counter = counter
+        self._blocks = 0
         self._stream = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
 
     def fill(self, memory: Tensor) -> None:
@@ -126,7 +128,8 @@ class AesWords(RandomWords):
 
     def restore(self, state: Tensor) -> None:
         held = state.numpy().tobytes()
-        content, digest = held[: 2 * BLOCK], held[2 * BLOCK :]
+        content = held[: 2 * BLOCK]
+        digest = held[2 * BLOCK :]
         if digest != _digest(content):
             raise ValueError("Expected the state of an AES stream.")
         self._begin(content[:BLOCK], content[BLOCK:])

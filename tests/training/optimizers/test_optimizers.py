@@ -74,7 +74,8 @@ def test_pieces_walk_as_the_whole_does():
                     cut.mean.copy_(sum(optimizer.averaged(piece).sum() for piece in pieces) / 50)
                 steps = [torch.zeros(7), torch.zeros(43)]
                 for moved, own, piece in zip(steps, gradients, pieces, strict=True):
-                    optimizer.step(moved, own, piece, 0.03, scale_after(optimizer, piece))
+                    piece = piece._replace(scale=scale_after(optimizer, piece))
+                    optimizer.step(moved, own, piece, 0.03)
                 torch.testing.assert_close(torch.cat(steps), step)
             for ours, theirs in zip(cut.vectors, whole.vectors, strict=True):
                 torch.testing.assert_close(ours, theirs)
@@ -90,7 +91,8 @@ def moved(name: str, reading: str, times: float) -> torch.Tensor:
         state = state._replace(count=step)
         rules.absorb(gradient, state)
         state = state._replace(mean=rules.averaged(state).mean() if rules.averaged else state.mean)
-        rules.step(parameters, gradient, state, 0.1, rules.scale(state) if rules.scale else None)
+        scale = rules.scale(state) if rules.scale else None
+        rules.step(parameters, gradient, state._replace(scale=scale), 0.1)
     return parameters
 
 

@@ -326,9 +326,9 @@ def subtracted(steps: int, **options) -> tuple[list[float], list[torch.Tensor]]:
         gradients.append(gradient.clone())
         absorb(gradient, state)
 
-    def moving(parameters, gradient: torch.Tensor, state: State, lr: float, scale: None) -> None:
+    def moving(parameters, gradient: torch.Tensor, state: State, lr: float) -> None:
         assert state.variance == variances[-1]  # gamma is a share of it
-        move(parameters, gradient, state, lr, scale)
+        move(parameters, gradient, state, lr)
 
     run.descent.optimizer = run.descent.optimizer._replace(absorb=recording, step=moving)
     for step in range(1, steps + 1):

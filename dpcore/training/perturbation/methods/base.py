@@ -72,7 +72,8 @@ def tails(task: Task, mu: float, count: int = 1) -> Condition:
     """Check that delta pays for noise that is never drawn: `count` releases, each of which a row
     moves by mu.
     """
-    reserved, radius = RESERVED * task.delta, RADIUS["AES"]
+    reserved = RESERVED * task.delta
+    radius = RADIUS["AES"]
     paid = mu < 1 / MIN_SIGMA and added_delta([Release(1.0, 1 / mu, count)], radius) <= reserved
     failed = (
         f"Noise is drawn up to {radius:.3g} standard deviations, and one row moves the release by"

@@ -68,7 +68,9 @@ class BassilyDescent(Method):
         return sqrt(2 * log(2) / task.regulariser) if task.regulariser else FREE_RADIUS
 
     def fit(self, fits: Fits) -> FloatArray:
-        task, problem, draws = fits.task, fits.problem, fits.draws
+        task = fits.task
+        problem = fits.problem
+        draws = fits.draws
         noises = self.noises(fits)
         radius = self.radius(task)
         thetas = np.repeat(task.model.start(task.features)[None], len(draws), axis=0)
@@ -81,7 +83,8 @@ class BassilyDescent(Method):
             uniforms = np.stack([each.uniforms(count) for each in draws], axis=1)
             picked = (uniforms * task.examples).astype(np.int64)
             for step in range(count):
-                rows, labels = problem.rows[picked[step]], problem.labels[picked[step]]
+                rows = problem.rows[picked[step]]
+                labels = problem.labels[picked[step]]
                 slope = task.model.row_gradients(thetas, rows, labels, task.clipping)
                 slope = (slope + task.regulariser * thetas) * task.examples
                 slope += drawn[step]

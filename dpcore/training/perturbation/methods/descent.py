@@ -90,7 +90,8 @@ class GradientPerturbation(Method):
 
     def fit(self, fits: Fits) -> FloatArray:
         task = fits.task
-        rows, labels = fits.problem.rows, fits.problem.labels
+        rows = fits.problem.rows
+        labels = fits.problem.labels
         noises = self.noises(fits)
         thetas = np.repeat(task.model.start(task.features)[None], len(fits.draws), axis=0)
         for _ in range(task.steps):

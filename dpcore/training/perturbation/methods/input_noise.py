@@ -94,11 +94,13 @@ class PaperInputPerturbation(Method):
         return tuple(Condition(name, False, said) for name, said in gaps.items())
 
     def noise(self, task: Task, epsilon: float) -> float:
-        count, root = task.examples * (task.examples - 1), sqrt(task.regulariser or 1.0)
+        count = task.examples * (task.examples - 1)
+        root = sqrt(task.regulariser or 1.0)
         return task.lipschitz * sqrt(task.steps * log(1 / task.delta) / (count * root)) / epsilon
 
     def fit(self, fits: Fits) -> FloatArray:
-        task, problem = fits.task, fits.problem
+        task = fits.task
+        problem = fits.problem
         thetas = []
         for noise, each in zip(self.noises(fits).flat, fits.draws, strict=True):
             rows = problem.rows + noise * each.normals(*problem.rows.shape)

@@ -82,7 +82,8 @@ class ObjectivePerturbation(Method):
         descent.
         """
         task = fits.task
-        rows, labels = fits.problem.rows, fits.problem.labels
+        rows = fits.problem.rows
+        labels = fits.problem.labels
         if not task.model.convex:
             return descended(task, rows, labels, linear)
         thetas = []
@@ -97,7 +98,8 @@ def _mu(task: Task, epsilon: float, curvature: float) -> float:
     changed = log1p((task.smoothness - task.regulariser) * ROUNDING / (task.examples * curvature))
     left = (1 - RESIDUAL_SHARE) * epsilon - changed
     delta = (1 - RESIDUAL_SHARE) * task.delta
-    low, high = log(mu_within(left, delta / 3)), log(mu_within(left, delta))
+    low = log(mu_within(left, delta / 3))
+    high = log(mu_within(left, delta))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         spent = delta_of(left, exp(middle)) + 2 * delta_of(left, exp(middle) / 2)
