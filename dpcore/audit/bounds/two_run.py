@@ -137,19 +137,20 @@ def counted_rates(
 
     Without a given threshold, the scores at even places choose one and the others are counted.
     """
-    error = 1 - confidence
     note = trouble_of_scores(inside, outside)
-    if threshold is None and not note:
+    if note:
+        return note
+    error = 1 - confidence
+    if threshold is None:
         choosing = (inside[::2], outside[::2])
+        note = constant("scores that choose a threshold", *choosing)
+        if note:
+            return note
+        threshold = best_threshold(*choosing, delta, error)
         inside = inside[1::2]
         outside = outside[1::2]
-        note = constant("scores that choose a threshold", *choosing)
-        if not note:
-            threshold = best_threshold(*choosing, delta, error)
-    note = note or _too_few(inside.size, outside.size, confidence)
-    if note or threshold is None:
-        return note
-    return rates_at(inside, outside, threshold, error)
+    note = _too_few(inside.size, outside.size, confidence)
+    return note or rates_at(inside, outside, threshold, error)
 
 
 def _too_few(inside: int, outside: int, confidence: float) -> str:
