@@ -79,6 +79,7 @@ NAMES = sorted(
     (name for name in SETTINGS if name != "private"), key=lambda name: SETTINGS[name].rank
 )
 UNUSUAL = [name for name in NAMES if SETTINGS[name].unusual]
+PLAIN = RunConfig()
 
 
 def described(config: RunConfig) -> str:
@@ -92,7 +93,7 @@ def described(config: RunConfig) -> str:
         phrase("optimizer", config),
         noise_of(config),
     ]
-    unusual = [name for name in UNUSUAL if getattr(config, name) != SETTINGS[name].default]
+    unusual = [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
     return ", ".join([*pieces, *(phrase(name, config) for name in unusual)])
 
 

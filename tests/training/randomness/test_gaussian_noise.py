@@ -60,7 +60,8 @@ WEIGHTS = "perturbation/models.py"  # where a network starts: public, and no noi
 DRAWING = {f"randomness/{name}.py" for name in ("gaussian_noise", "random_words")}
 DRAWING |= {"perturbation/noise.py"}  # a stream for each fit, from the same generators
 DRAWING |= {
-    f"perturbation/methods/{name}.py" for name in ("bassily", "descent", "input_noise", "objective")
+    f"perturbation/methods/{name}.py"
+    for name in ("base", "bassily", "descent", "input_noise", "objective")
 }
 
 

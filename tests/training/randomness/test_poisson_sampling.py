@@ -99,11 +99,11 @@ def of_a_run(before: Callable[[TrainingRun], None]) -> np.ndarray:
     assert run.config.q == Q
     drawn = np.zeros((STEPS, N), dtype=bool)
     run.train = (torch.arange(run.config.examples),) * 2
-    run.step_totals.add = lambda step: None
+    run.step_totals.add = lambda step, *figures: None
 
     def seen(step, x, y):
         drawn[step - 1, x[x < N]] = True
-        return (None,)
+        return (None,) * 4
 
     run.descend = seen
     for step in range(1, STEPS + 1):
