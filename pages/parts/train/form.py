@@ -321,7 +321,7 @@ def _run_of(form: Form, epochs: float | None) -> RunConfig:
             " batch to train."
         )
     epochs = epochs or float(epochs_text(form.asked_steps, batch / n))
-    return RunConfig(**vars(replace(form.settings, batch=batch, epochs=epochs)))
+    return RunConfig(**vars(form.settings) | {"batch": batch, "epochs": epochs})
 
 
 def seed_of(text: str) -> int | None:
