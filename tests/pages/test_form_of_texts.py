@@ -89,7 +89,7 @@ def test_a_setting_is_asked_for_where_it_changes_something():
         {"dataset": "fashion_mnist", "features": "pixels", "model": "cnn"},
     ):
         fields = Fields(texts)
-        settings = form_of(fields, "cuda", lab=True).settings
+        settings = form_of(fields, "cuda").settings
         for name in fields.rows.keys() & SETTINGS.keys():
             assert SETTINGS[name].is_used(settings), name
         for name, text in texts.items():
