@@ -72,8 +72,6 @@ SAMPLER = Options(
     title=lambda name: SAMPLERS[name].title,
     help=f"{help_on('sampler', 'adjacency')}\n\n{NOT_PROVEN}",
 )
-# The certified band, then the accountants that are shown over it.
-BAND_FIRST = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C"
     " scales what is hidden and what hides it alike; and the optimizer only works on the noisy sum"
@@ -111,6 +109,11 @@ class ChosenSetting:
         Errors: ValueError if it has no such field, or the values do not go together.
         """
         return setting_of(Fields(moved_texts(self.texts, key, text)))
+
+
+def band_first() -> tuple[str, ...]:
+    """The certified band, then the accountants that are shown over it."""
+    return (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 
 
 def setting_of(fields: Fields) -> ChosenSetting:

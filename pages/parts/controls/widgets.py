@@ -13,7 +13,7 @@ from dpcore.privacy.selection.best_of import FORMS, NumberOfRuns, read_runs
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.elements import MAX_CHARS, slider
 from pages.parts.controls.fields import Fields, Options, Quantity, Row
-from pages.parts.controls.mechanism import BAND_FIRST
+from pages.parts.controls.mechanism import band_first
 from pages.parts.controls.url_state import (
     by_the_reader,
     drawing,
@@ -146,7 +146,7 @@ def choice_by_title(
 
 def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
     """Draw one accountant, the certified one by default; `word` is its entry in the glossary."""
-    return choice_by_title(label, BAND_FIRST, key, titled, help_on(word))
+    return choice_by_title(label, band_first(), key, titled, help_on(word))
 
 
 def text_field(
@@ -232,7 +232,7 @@ def accountant_pills() -> tuple[str, ...]:
     return several(
         st,
         "Accountants, over the certified band",
-        BAND_FIRST[1:],
+        band_first()[1:],
         "accountants",
         DEFAULT_ACCOUNTANTS,
         titled,

@@ -252,7 +252,7 @@ def _options(name: str, chosen: Any) -> Options:
     elif name == "reading":
         names = OPTIMIZERS[chosen.optimizer].readings
     elif name == "stop_accountant":
-        names = controls.BAND_FIRST
+        names = controls.band_first()
         help = help_on("accountant")
     title = partial(_title, setting.choices) if name in TITLED else None
     note = partial(_note, setting.choices) if name in NOTED else None
