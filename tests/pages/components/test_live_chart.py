@@ -37,12 +37,8 @@ def page() -> None:
     live_chart(figure, [Growth("a", 2, 0)], key="chart", alt="A line.")
     live_figures([LiveNumber("Loss", "0.5")], "figures")
     for active in (True, False):
-        state = (
-            {"status": "running", "said": "step 4 of 9"}
-            if active
-            else {"status": "lost", "said": "lost at step 4 of 9"}
-        )
-        run_progress("a", 7, "Run", state, f"bar_{active}")
+        said = "step 4 of 9" if active else "lost at step 4 of 9"
+        run_progress("a", 7, "Run", {"active": active, "said": said}, f"bar_{active}")
 
 
 def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_the_run(
