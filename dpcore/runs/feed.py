@@ -42,19 +42,18 @@ class RunFeed:
         self.events: list[bytes] = []
         self.status = b""
         self.ended = False
+        self.failed = False  # because of the store, or because it has no such run
         self.readers: set[asyncio.Event] = set()
         self._looking: asyncio.Task[None] | None = None
         self._pace: Pace | None = None
 
     def join(self, news: asyncio.Event) -> None:
-        """Add a reader; the first one makes a feed that has ended look again.
-
-        A store that failed may be back by then.
-        """
-        if not self.readers:
+        """Add a reader; a feed that has failed looks again, for the store may be back."""
+        self.readers.add(news)
+        if self.failed:
             self.status = b""
             self.ended = False
-        self.readers.add(news)
+            self.failed = False
 
     def since(self, after: int, status: bytes) -> list[bytes]:
         """The messages for a reader with this status and the events up to number `after`.
@@ -87,6 +86,7 @@ class RunFeed:
                 await self._pause(LOOK_SECONDS if near else FAR_LOOK_SECONDS)
 
     def _fail(self, name: str, words: str) -> None:
+        self.failed = True
         self._take(message(name, {"run": self._run, "problem": words}), [], ended=True)
 
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:

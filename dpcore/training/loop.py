@@ -9,7 +9,7 @@ from dpcore.training import checkpoint
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Event, Finished, Preparing, Started, Unsaved
 from dpcore.training.inputs import Inputs, load_inputs
-from dpcore.training.plan import Plan, matching, plan
+from dpcore.training.plan import Plan, plan
 from dpcore.training.resume_point import ResumePoint, check_origin, origin_of
 from dpcore.training.step_runner import step_runner_of
 from dpcore.training.training_run import TrainingRun, device_of
@@ -41,8 +41,7 @@ def train(
     missing device, or a run whose noise would differ here; RuntimeError if the loss is no longer
     finite.
     """
-    # Before the data, since it may raise.
-    planned = matching(config, planned) if planned else plan(config)
+    planned = planned or plan(config)  # before the data, since it may raise
     inputs = yield from prepare(config, silent=resume_point is not None)
     yield from events_of(TrainingRun(config, clock, planned, secret, inputs), file, resume_point)
 

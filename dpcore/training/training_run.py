@@ -37,7 +37,7 @@ from dpcore.training.one_time_releases import (
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import State
-from dpcore.training.plan import Plan, plan
+from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress import ReportTimes, StepTotals
 from dpcore.training.randomness.batches import EpochBatches, batch_of_step
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
@@ -98,7 +98,7 @@ class TrainingRun:
     ) -> None:
         self.config = config
         self.secret = secret_or_new(secret) if config.seed is None else None
-        self.plan = planned or plan(config)  # `train` has matched it with the settings
+        self.plan = matching(config, planned) if planned else plan(config)
         self.device = device_of(config.device)
         self.cores = Cores(None if self.device.type == "cpu" else 1)
         streams = streams_of(config, self.secret)

@@ -201,6 +201,7 @@ def test_who_comes_after_the_store_has_failed_for_a_moment_gets_the_run_again(st
         with monkeypatch.context() as patch:
             patch.setattr(store, "bodies", busy)
             first = await collected(messages([(feed_of(store, run), 0)]))
+        feed_of(store, run).readers.add(asyncio.Event())  # somebody who has not left yet
         return [first, await collected(messages([(feed_of(store, run), 0)]))]
 
     first, second = awaited(twice())

@@ -233,6 +233,8 @@ class Stores(RuleBasedStateMachine):
             )
             assert (run.status, run.cancelling) == (expected.status, expected.cancelling)
             assert self.store.events(run.id) == expected.events
+            numbers = [number for number, _ in self.store.bodies(run.id)]
+            assert numbers == list(range(1, len(numbers) + 1))
             assert run.position == (queued.index(run.id) + 1 if run.id in queued else None)
             assert (run.ended is None) is run.active
 
