@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.run_table import Wanted, counted
+from dpcore.runs.store import Store
 from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.page_change import move_on
@@ -20,15 +21,10 @@ from pages.parts.runs.whole import show_whole
 from pages.parts.train.run_picker import WHOLE
 
 left, right = page_columns("Which of my runs is best, and what did each cost?", open_link)
-move_on()
 
-store = opened_store(right)
-if store is None:
-    st.stop()
-try:
-    if WHOLE.value:
-        show_whole(store, WHOLE.value, left, right)
-        st.stop()
+
+def all_runs(store: Store) -> None:
+    """Draw the table of all runs, and the comparison of those that are ticked."""
     empty = not counted(store, "status")
     with left:
         wanted = Wanted()
@@ -50,5 +46,16 @@ try:
         if chosen.charted:
             export_box(store, ids_of(chosen.charted))
         import_box(store)
+
+
+move_on()
+store = opened_store(right)
+if store is None:
+    st.stop()
+try:
+    if WHOLE.value:
+        show_whole(store, WHOLE.value, left, right)
+    else:
+        all_runs(store)
 except (StoreError, UnknownRun) as error:
     right.error(str(error))

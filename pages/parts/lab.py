@@ -46,6 +46,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.attacker import attacker
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart, still_chart
+from pages.parts.controls.mechanism import after_training
 from pages.parts.controls.widgets import titled
 from pages.parts.results import attack, cache
 from pages.parts.results.exports import (
@@ -157,7 +158,7 @@ def say_outcome(
         return
     sentences = [cost]
     # Other batches may cost a run more than whole epochs of them cost here.
-    if form.configs and form.configs[0].sampler == Poisson.name:
+    if form.configs and form.sampler == Poisson.name:
         sentences = [f"{cost} {ASKED}"]
     numbers = {}
     if baseline:
@@ -214,13 +215,15 @@ def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
 
 
 def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
+    after = form.after
     if otherwise:
         last = otherwise.curve.last
+        after = after_training(f"{otherwise.epochs[-1]:g}", int(otherwise.curve.steps[-1]))
     elif CERTIFIED in curves:
         last = curves[CERTIFIED].last
     else:
         return "No epsilon is proven of these settings."
-    return f"Epsilon {marked(last.value, last.kind, last.lower)} {lowered(form.after)}."
+    return f"Epsilon {marked(last.value, last.kind, last.lower)} {lowered(after)}."
 
 
 def _accuracy(watched: RunRecord) -> LiveNumber:

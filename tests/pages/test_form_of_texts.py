@@ -25,6 +25,13 @@ class Address(dict):
         return [self[name]] if name in self else []
 
 
+def test_a_text_that_was_good_on_another_page_alone_gives_way_to_the_default():
+    fields = Fields({"sigma": "0"}, {"sigma": "0"})  # no noise, as the lab allows
+    setting = setting_of(fields)
+    assert setting.sigma == 1.23
+    assert "Showing 1.23" in fields.rows["sigma"].fault
+
+
 def form(**texts: str):
     return form_of(Fields(texts), "cpu")
 

@@ -157,7 +157,6 @@ def draw(store: Store, found: AuditResults) -> None:
         done = 0.0
         if found.watched:
             done = found.watched.step / found.watched.steps
-        assert found.run is not None  # only the example has none
         SHOWN.status(store, found.run, done, _progress(found), until)
         if found.stopped:
             st.warning(f"{found.stopped.reason} The steps before are judged.")

@@ -128,7 +128,7 @@ function decided(figure, item, body) {
 export function spread(layout, plot) {
   const placed = beside(layout).flatMap(({ name, share, group, tall, lines }) => {
     const { type, range = plot._fullLayout?.[name]?.range } = layout[name] ?? {};
-    if (!range) return group;
+    if (!range) return group.map((note) => ({ ...note, y: type === "log" ? Math.log10(note.at) : note.at }));
     const [low, high] = range;
     const { t, b } = margins(layout);
     const gap = ((high - low) * LINE * tall) / ((layout.height - t - b) * share);

@@ -116,11 +116,18 @@ class Fields:
         except ValueError as error:
             if self._good is None:
                 raise
-            text = self._good.get(quantity.key, quantity.default)
-            value = read(quantity, text)
+            text, value = self._last_good(self._good, quantity)
             fault = f"{labelled(str(error), quantity)} Showing {text}."
         self.rows[quantity.key] = Row(quantity, text, value, fault)
         return value
+
+    def _last_good(self, good: Mapping[str, str], quantity: Quantity) -> tuple[str, float]:
+        """The last good text and its value; the default if that text was good elsewhere alone."""
+        text = good.get(quantity.key, quantity.default)
+        try:
+            return text, read(quantity, text)
+        except ValueError:
+            return quantity.default, read(quantity, quantity.default)
 
     def choice(self, options: Options) -> str:
         """The option that is chosen, else the first."""

@@ -21,6 +21,7 @@ from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.buttons import start
 from pages.parts.train.form import SEEDS
+from pages.parts.train.run_picker import WHOLE
 
 STARTED = "paper_runs"  # name of a training -> the runs of it that this session started
 REPEATS = replace(SEEDS, key="repeats", default="3")  # a mean needs a spread
@@ -79,7 +80,8 @@ def _started(store: Store | None, started: Sequence[str]) -> None:
     if waiting:
         are = "is" if waiting == 1 else "are"
         st.caption(f"{_runs(waiting).capitalize()} of it {are} under way.")
-    menu.link("pages/runs.py", f"Watch {_runs(len(started))} on the page Runs", {"run": started})
+    query = {"run": started, WHOLE.name: ""}
+    menu.link("pages/runs.py", f"Watch {_runs(len(started))} on the page Runs", query)
 
 
 @uninterrupted

@@ -25,9 +25,7 @@ GOOD = "form_good"  # the last form whose values went together
 # Of all fields that were shown in this session: others come with other choices.
 DEFAULTS = "form_defaults"
 MAX_FACTOR = 1e9  # longest factor shown
-POISSON_DRAWN = (
-    "Training does not draw these batches. A run of these settings draws Poisson batches."
-)
+POISSON_DRAWN = "A run of these settings draws Poisson batches, and is charged for these."
 LONG, SHORT = 3, 0.1  # times the default rate * C, where accuracy has fallen
 
 

@@ -8,6 +8,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts import lab
 from pages.parts.controls.fields import Fields
+from pages.parts.results.sampled import sampled_of
 from pages.parts.train.form import baseline_of, form_of
 from pages.parts.train.run_history import watched_runs
 from tests.pages.train_page import FIRST, recorded
@@ -64,6 +65,17 @@ def test_a_run_of_other_settings_stands_behind_the_epsilon_of_these(
     assert "{" not in before  # until the run has an accuracy
     assert "The run in the chart: {accuracy} % right at epsilon {epsilon}, delta 1e-5." in sentence
     assert set(numbers) == {"accuracy", "epsilon"}
+
+
+def test_an_epsilon_of_other_batches_names_the_steps_it_counts(store: Store, said: list) -> None:
+    form = form_of(Fields({"batch": "514", "sampler": "shuffle"}), "cpu")
+    assert form.mechanism
+    otherwise = sampled_of("shuffle", form.mechanism, form.delta)
+    assert otherwise
+    lab.say_outcome(form, {}, otherwise, [])
+    ((sentences, _),) = said
+    assert form.steps == 98
+    assert [each.split(" after ")[1] for each in sentences] == ["5 epochs (95 steps)."]
 
 
 @pytest.mark.parametrize("changed", [{"sampler": "shuffle"}, {"sigma": 0.0}])

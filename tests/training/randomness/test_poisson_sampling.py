@@ -166,6 +166,8 @@ def test_the_rate_is_never_above_the_one_that_is_charged_nor_lower_by_more_than_
 
 
 EXAMPLES, LENGTH, EPOCHS = 30, 6, 3000
+
+
 def test_a_run_can_draw_these_batches() -> None:
     assert {*DRAWN} == {"poisson", "shuffle", "random_allocation"}
 
