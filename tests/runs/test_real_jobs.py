@@ -90,7 +90,7 @@ def figures_of(script: str, *words: str) -> dict[str, Any]:
     """What a script measures; where a target is missed, as on a busy machine, it says so by its
     status.
     """
-    command = [sys.executable, str(ROOT / "tests" / "benchmarks" / script), *words]
+    command = [sys.executable, str(ROOT / "benchmarks" / script), *words]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=800, check=False
     )
