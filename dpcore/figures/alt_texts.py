@@ -226,7 +226,7 @@ def schedule_alt(mechanism: Mechanism) -> str:
 
 def _reached(track: Track) -> str:
     if not track.y:
-        return "has no test"
+        return "has no point"
     averaged = f", averaged weights {percent(track.averaged[-1])}" if track.averaged else ""
     return f"{percent(track.y[-1])}{averaged}"
 

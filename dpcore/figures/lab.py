@@ -61,14 +61,14 @@ GHOST_PEN = 1.1  # width of the lines of other settings
 
 
 class LabRun(NamedTuple):
-    """A run: equally long epochs, accuracies and certified epsilons of its tests."""
+    """A run: equally long epochs and accuracies of its tests, and their certified epsilons."""
 
     style: Style  # its label is the run's
     place: int  # in the order of the runs shown
     epochs: Numbers
     accuracy: Numbers
-    spent: Numbers = ()
-    level: bool = False  # it spends no epsilon, and so has no place on that axis
+    spent: Numbers = ()  # empty if nothing is proven: it has no place on that axis
+    level: bool = False  # it is not private: its last accuracy goes all along that axis
     now: float | None = None  # its present epoch, while it runs
     end: float = 0.0  # its last epoch
     most: float = 0.0  # the certified epsilon at its end
@@ -81,6 +81,10 @@ class LabRun(NamedTuple):
         if self.ghost is None:
             return self.style
         return self.style._replace(glyph=self.style.glyph.replace("━", "─"))
+
+    def places(self, by_epsilon: bool) -> Numbers:
+        """Where its tests lie on the x axis."""
+        return self.spent if by_epsilon and not self.level else self.epochs
 
 
 def lab_figure(
@@ -132,7 +136,7 @@ def lab_figure(
         _shared_axis(title, end),
         upper.axis | {"domain": [1 - SHARE, 1]},
         yaxis2=_accuracy_axis(height),
-        ends=[*upper.ends, *ghost_ends, *_accuracies(runs)],
+        ends=[*upper.ends, *ghost_ends, *_accuracies(runs, by_epsilon)],
         notes=notes,
         height=height,
         right=RIGHT,
@@ -206,11 +210,11 @@ def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]
     return traces, ends
 
 
-def _accuracies(runs: Sequence[LabRun]) -> list[End]:
-    """The labels of the runs in the lower plot, each with the run's id."""
+def _accuracies(runs: Sequence[LabRun], by_epsilon: bool) -> list[End]:
+    """The labels of the runs drawn in the lower plot, each with the run's id."""
     ends = []
     for run in runs:
-        if run.accuracy:
+        if run.accuracy and run.places(by_epsilon):
             last = 100 * run.accuracy[-1]
             style = run.drawn._replace(label=f"{RUN}{run.place}")
             ends.append(End(style, last, label_of(run, last), axis="y2"))
@@ -266,10 +270,8 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
 
 
 def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> Trace:
-    heights = percents(run.accuracy)
-    across = [*run.epochs]
-    if by_epsilon:
-        across = [*run.spent]
+    across = [*run.places(by_epsilon)]
+    heights = percents(run.accuracy)[: len(across)]
     # No epsilon is spent: the last accuracy, all along, once there is one.
     if by_epsilon and run.level:
         across = [0.0, end]

@@ -64,7 +64,13 @@ from pages.parts.step import step_shown
 from pages.parts.train.buttons import alike
 from pages.parts.train.form import Form, baseline_of
 from pages.parts.train.live import draw_apart, run_status
-from pages.parts.train.run_charts import gradient_norms, marked_epsilon, spent_by_step, spent_table
+from pages.parts.train.run_charts import (
+    gradient_norms,
+    marked_epsilon,
+    say_left_out,
+    spent_by_step,
+    spent_table,
+)
 from pages.parts.train.run_history import epsilons_of, watched_runs
 from pages.parts.train.run_labels import labels_of
 from pages.parts.train.run_picker import WHOLE
@@ -121,6 +127,8 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
             preview=preview,
             fits=True,
         )
+    if over_epsilon(shown.curves, shown.across):
+        say_left_out(watched)
     statuses = st.container(key="statuses", gap="xsmall")
     if shown.store is None:
         return
@@ -436,8 +444,10 @@ def runs_on_chart(watched: Sequence[RunRecord], form: Form) -> list[LabRun]:
 
 
 def _on_chart(watched: RunRecord, place: int, style: Style, form: Form) -> LabRun:
-    tests, mechanism = watched.history.evaluated, watched.plan.mechanism
-    label, ghost = with_origin(label_beside(watched.config, form), watched.run), None
+    tests = watched.history.evaluated
+    mechanism = watched.plan.mechanism
+    label = with_origin(label_beside(watched.config, form), watched.run)
+    ghost = None
     if mechanism and mechanism != form.mechanism:
         curve = cache.curve(CERTIFIED, mechanism, watched.config.delta)
         ghost = Ghost(label, curve, epochs_at(mechanism, charted(mechanism)))
@@ -448,7 +458,7 @@ def _on_chart(watched: RunRecord, place: int, style: Style, form: Form) -> LabRu
         epochs=[each.epoch for each in tests],
         accuracy=[each.accuracy for each in tests],
         spent=epsilons_of(watched, CERTIFIED, [each.step for each in tests]),
-        level=mechanism is None,
+        level=not watched.config.private,
         now=watched.history.step * watched.config.q if watched.run.active and mechanism else None,
         end=watched.epochs,
         most=most[0] if most and np.isfinite(most[0]) else 0.0,

@@ -95,6 +95,15 @@ def accuracy_chart(
     alt = accuracy_alt(tracks, axis, _going_on(runs))
     words = picture(f"Test accuracy against {across}", runs)
     live_chart(figure, follows, key=key, alt=alt, height=height, **words)
+    if across == "epsilon":
+        say_left_out(runs)
+
+
+def say_left_out(runs: Sequence[RunRecord]) -> None:
+    """Say of each private run that has no place on an axis of epsilon why it is not drawn there."""
+    for each in runs:
+        if each.config.private and each.plan.mechanism is None:
+            st.caption(f"Not drawn over epsilon: **{each.label}**. {each.plan.unaccounted}")
 
 
 def decisions_strip(watched: RunRecord) -> None:
@@ -205,13 +214,17 @@ def _end(watched: Sequence[RunRecord], accountant: str, across: str) -> float:
 
 
 def _track(watched: RunRecord, accountant: str, across: str) -> Track:
-    """The accuracy of a run at each of its tests; level if it has no epsilon to stand at."""
+    """The accuracy of a run at each of its tests.
+
+    Over epsilon a run without privacy is level, and a private one without a proof has no points.
+    """
+    by_epsilon = across == "epsilon"
+    level = by_epsilon and not watched.config.private
     evaluated = watched.history.evaluated
-    by_epoch = across == "epoch"
-    if by_epoch:
-        places = [each.epoch for each in evaluated]
-    else:
+    places = [each.epoch for each in evaluated]
+    if by_epsilon and not level:
         places = epsilons_of(watched, accountant, [each.step for each in evaluated])
+        evaluated = evaluated[: len(places)]
     averaged = None
     if watched.averages:
         averages = [each.averaged_accuracy for each in evaluated]
@@ -220,7 +233,7 @@ def _track(watched: RunRecord, accountant: str, across: str) -> Track:
         watched.label,
         places,
         [each.accuracy for each in evaluated],
-        level=not by_epoch and watched.plan.mechanism is None,
+        level=level,
         averaged=averaged,
         private=watched.config.private,
     )
