@@ -1,7 +1,7 @@
 """The lab.
 
-Sliders in, epsilon of every accountant out, each judged by the certified band; and below, what it
-buys.
+Sliders in; out come what the network learns, what it keeps secret, and the epsilon of every
+accountant, each judged by the certified band.
 """
 
 from functools import partial
@@ -21,6 +21,7 @@ from pages.parts.lab import (
     RECIPES,
     Shown,
     attack_beside,
+    draw_statuses,
     first_chart,
     gradients,
     lab_chart,
@@ -28,7 +29,7 @@ from pages.parts.lab import (
 )
 from pages.parts.layout import page_columns
 from pages.parts.results import cache, odds, sampled
-from pages.parts.results.exports import address, chart, origin_of
+from pages.parts.results.exports import address, origin_of
 from pages.parts.results.pinned_setting import (
     difference,
     ghost_over_delta,
@@ -39,24 +40,27 @@ from pages.parts.results.pinned_setting import (
 from pages.parts.results.tables import epsilon_sentence
 from pages.parts.step import noise_beside
 from pages.parts.train import run_picker
-from pages.parts.train.buttons import baseline_button, start_button
+from pages.parts.train.buttons import baseline_button, smaller_delta, start_button
+from pages.parts.train.live import draw_apart
 from pages.parts.train.settings_form import form_on_screen, last_good, settings_form
 
-left, right = page_columns("What does privacy cost, and what does it buy?")
+QUESTION = "Can a network learn from people's digits without giving any one of them away?"
+
+left, right = page_columns(QUESTION)
 
 with right:
     lesson_menu()
     beside_lesson = lesson_panel()
-    sentences = st.container(key="sentences", gap="xsmall")
-    large, small = st.container(key="pictures").columns([5, 2], gap="small")
+    notes = st.container(key="notes", gap="xsmall")
     # Emptied, a chart would be torn down and made anew by every run.
-    early = large.empty()
-    picture = large.container()
-    row = large.container(horizontal=True, gap="small", key="choices", vertical_alignment="center")
-    shown = large.container()
+    early = st.empty()
+    picture = st.container(key="hero", gap="xsmall")
+    row = st.container(horizontal=True, gap="small", key="choices", vertical_alignment="center")
+    certain_place = st.container()
+    shown = st.container()
     below = st.container()
 
-store, past, device = job_store(sentences)
+store, past, device = job_store(notes)
 offer_runs(beside_lesson, store)
 with left:
     form, places = settings_form(device)
@@ -67,16 +71,16 @@ with left:
         if form.pinnable:
             pinned = pin_controls(form.pinnable, lambda: on_screen().pinnable)
     keep.button("Reset", type="tertiary", on_click=start_over, key="reset")
-form = last_good(form, sentences)
+form = last_good(form, notes)
 mechanism = form.mechanism
 delta = form.delta
 if mechanism:
     with left:
         counting_mistakes(form.q)
 with row.popover("Chart options", icon=":material/tune:", key="chart_options"):
-    against = choice_of(st, "Against", ("epoch", "delta"), "against")
+    against = choice_of(st, "Epsilon against", ("epoch", "delta"), "against")
     across = choice_of(st, "Accuracy against", ("epoch", "epsilon", RECIPES), "x")
-    log = choice_of(st, "Scale", ("linear", "log"), "scale") == "log"
+    log = choice_of(st, "Scale", ("log", "linear"), "scale") == "log"
     chosen = accountant_pills()
 with shown:
     ids = run_picker.choose(past, store)
@@ -92,45 +96,53 @@ if mechanism and (cache.slow(mechanism, delta) or sampled.takes_long(form.sample
         first_chart(form, names, log=log)
 curves = {name: cache.curve(name, mechanism, delta) for name in names}
 certain = form.unaccounted
+risks = None
+others = None
 if mechanism:
-    with sentences:
+    with notes:
         sampled.say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
     certain = epsilon_sentence(curves[CERTIFIED], show(delta), apart=other_sampler)
     if pinned and form.pinnable:
         certain = f"{certain} {difference(pinned, form.pinnable)}"
+    risks = cache.risks(mechanism, delta)
+    others = sampled.sampled_of(form.sampler, mechanism, delta)
 warning = delta_warning(delta, form.n)
 if warning:
-    sentences.warning(warning)
+    notes.warning(warning)
+    with notes:
+        smaller_delta(form.n)
+certain_place.markdown(certain)
 early.empty()
+charts = Shown(form, curves, store, tuple(ids), risks, log, across, otherwise=others)
+if against == "delta":
+    ghost = ghost_over_delta(pinned) if pinned else None
+    profiles = {name: cache.profile(name, mechanism) for name in names} if mechanism else {}
+    other_profile = sampled.sampled_profile_of(form.sampler, mechanism) if mechanism else None
+    figure = profile_figure(profiles, other_profile, log=log, ghost=ghost)
+    origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
+    alt = profile_alt(profiles, other_profile)
+    profile = (figure, "profile_chart", alt, "Privacy profile", origin)
+    charts = charts._replace(profile=profile)
+elif pinned:
+    charts = charts._replace(ghost=ghost_over_epochs(pinned))
 with picture:
-    if against == "epoch":
-        ghost = ghost_over_epochs(pinned) if pinned else None
-        others = sampled.sampled_of(form.sampler, mechanism, delta) if mechanism else None
-        lab_chart(Shown(form, curves, store, tuple(ids), certain, log, across, ghost, others))
-    else:
-        st.markdown(certain)
-        ghost = ghost_over_delta(pinned) if pinned else None
-        profiles = {name: cache.profile(name, mechanism) for name in names}
-        others = sampled.sampled_profile_of(form.sampler, mechanism) if mechanism else None
-        figure = profile_figure(profiles, others, log=log, ghost=ghost)
-        origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
-        chart(figure, "profile_chart", profile_alt(profiles, others), "Privacy profile", origin)
+    lab_chart(charts)
 with left, places.start:
     start_button(form, store, past, on_screen)
+with left, places.status:
+    draw_apart(store, ids, partial(draw_statuses, store))
 with left, places.end:
     baseline_button(form, store, on_screen)
 with left, places.beside_sigma:
     noise_beside(form)
-if mechanism:
-    with small:
-        if other_sampler:
-            st.caption("For Poisson batches:")
-        attack_beside(mechanism, delta, form.n)
-with large:
+with certain_place:
     odds.on_screen("lab")
 with below:
     if mechanism:
         sampled.say_more(form.sampler, mechanism, delta)
+        if other_sampler:
+            st.caption("For Poisson batches:")
+        attack_beside(mechanism, origin_of(mechanism, delta, form.n, address()))
     gradients(form, store, ids)
     if mechanism:
         numbers_below(mechanism, curves, delta, form.n, against)

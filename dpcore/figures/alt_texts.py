@@ -9,10 +9,9 @@ from dpcore.figures.epsilon import Curves
 from dpcore.figures.heatmap import Mark, contour
 from dpcore.figures.layout import Numbers, percents
 from dpcore.figures.sampled import Sampled, SampledBand
-from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import Line, gaussian_line
 from dpcore.figures.training import Track
-from dpcore.privacy.accountants import Curve
+from dpcore.privacy.accountants import ACCOUNTANTS, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.numbers import (
@@ -258,7 +257,7 @@ def _of_contour(
 
 def _listed(curves: Curves, place: int) -> str:
     """One point of each curve."""
-    ends = [f"{style_of(name).label} {_at(curve, place)}" for name, curve in curves.items()]
+    ends = [f"{ACCOUNTANTS[name].title} {_at(curve, place)}" for name, curve in curves.items()]
     return "; ".join(ends) or "no curve"
 
 

@@ -45,10 +45,9 @@ POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
 FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
 FAR = 10.0  # times the certified value: a higher curve may leave a linear axis
-RIGHT = 224  # pixels of the longest label, with its mark and number
-LIE = "claims too much privacy"
+RIGHT = 176  # pixels of the longest label, with its mark and number
 THIN = 1.4  # width of the lines over the certified band, which leads
-ROOM = 0.12  # of the axis, for these words
+HATCHED = "claims too much privacy"
 
 
 class Ghost(NamedTuple):
@@ -165,7 +164,7 @@ def curves_figure(
     """Epsilon against epoch from curves over the same (n,) epochs; `now` is marked."""
     panel = curves_panel(curves, epochs, log=log)
     return figure_of(
-        [*panel.traces, *lie(panel, curves.get(CERTIFIED), epochs)],
+        panel.traces,
         axis("epoch"),
         panel.axis,
         ends=panel.ends,
@@ -202,8 +201,8 @@ class Panel(NamedTuple):
 
     @property
     def top(self) -> float:
-        """The upper end of a linear axis, which high curves leave."""
-        return math.inf if self.log else self.bounds[1]
+        """The upper end of the axis, which high curves leave."""
+        return 10 ** self.bounds[1] if self.log else self.bounds[1]
 
 
 def curves_panel(
@@ -213,10 +212,11 @@ def curves_panel(
     log: bool = False,
     ghost: Ghost | None = None,
     beside: Sequence[Curve] = (),
+    bounds: Bounds | None = None,
 ) -> Panel:
     """The plot of `curves_figure`, with a ghost over epochs of its own.
 
-    It has room for curves `beside`.
+    It has room for curves `beside`, unless the `bounds` of its axis are given.
     """
     behind: list[Trace] = []
     ghost_ends: list[End] = []
@@ -225,13 +225,18 @@ def curves_panel(
         style = ghost_style(ghost.label)
         behind.append(curve_line(ghost.curve, ghost.epochs, style))
         ghost_ends = end_of(ghost.curve, style, GHOST_NAME)
+    claimed: list[Trace] = []
     lines: list[Trace] = []
     for name in _certified_first(curves):
-        if np.isfinite(curves[name].epsilon).any():
-            *below, above = _traces(name, curves[name], epochs)
+        curve = curves[name]
+        if np.isfinite(curve.epsilon).any():
+            *below, above = _traces(name, curve, epochs)
             behind += below
             lines.append(above)
-    panel = Panel(behind, lines, [], _bounds(curves, beside, log), log)
+            if name != CERTIFIED and CERTIFIED in curves:
+                claimed += _claimed(curve, curves[CERTIFIED], epochs)
+    bounds = bounds or _bounds(curves, beside, log)
+    panel = Panel([*claimed, *behind], lines, [], bounds, log)
     return panel._replace(ends=[*_ends(curves, panel.top), *ghost_ends])
 
 
@@ -257,7 +262,11 @@ def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[T
         below = style._replace(label="Proven lower bound")
         if epochs is not None:
             style = style._replace(label="Proven upper bound")
-        return bounds_traces(curve, epochs, (below, style), {"fillcolor": BAND})
+        lower, upper = bounds_traces(curve, epochs, (below, style), {"fillcolor": BAND})
+        if epochs is not None:  # there only what an accountant claims is hatched
+            for name in ("fill", "fillpattern"):
+                lower.pop(name)
+        return [lower, upper]
     seen = finite(curve.epsilon)
     if epochs is None:
         trace = line(seen, curve.delta, style, hovertemplate="%{x:.3g}")
@@ -284,6 +293,19 @@ def bounds_traces(
     ]
 
 
+def _claimed(curve: Curve, band: Curve, epochs: FloatArray) -> list[Trace]:
+    """The hatching between what a curve claims and the proven lower bound above it, if any."""
+    if band.lower is None:
+        return []
+    claimed = np.minimum(curve.epsilon, band.lower)
+    if not (claimed < band.lower).any():
+        return []
+    without = {"mode": "none", "hoverinfo": "skip", "name": HATCHED}
+    edge = {"type": "scatter", "x": epochs, "y": claimed, **without}
+    filled = {"fill": "tonexty", "fillpattern": BELOW_BAND}
+    return [edge, edge | {"y": band.lower} | filled]
+
+
 def _drawn(
     curve: Curve, epsilon: FloatArray, epochs: FloatArray | None, style: Style, **more: Any
 ) -> Trace:
@@ -296,33 +318,6 @@ def _drawn(
 def finite(values: FloatArray) -> FloatArray:
     """The values, NaN in place of infinity: a line has a gap there."""
     return np.where(np.isfinite(values), values, np.nan)
-
-
-def lie(panel: Panel, band: Curve | None, epochs: FloatArray, side: str = "left") -> list[Trace]:
-    """A text beside the last epoch at the foot of the plot, if the band leaves room below it."""
-    if band is None or band.lower is None or band.lower[-1] <= 0:
-        return []
-    low, high = panel.bounds
-    end = float(band.lower[-1])
-    if panel.log:
-        end = math.log10(end)
-    if end - low < ROOM * (high - low):
-        return []
-    height = low + 0.01 * (high - low)
-    if panel.log:
-        height = 10**height
-    return [
-        {
-            "type": "scatter",
-            "mode": "text",
-            "x": [float(epochs[-1])],
-            "y": [height],
-            "text": [LIE],
-            "textposition": f"top {side}",
-            "hoverinfo": "skip",
-            "name": LIE,
-        }
-    ]
 
 
 def _ends(curves: Curves, top: float) -> list[End]:

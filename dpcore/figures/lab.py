@@ -1,5 +1,6 @@
-"""The lab's chart: epsilon by each accountant above the accuracy of runs, over one x axis."""
+"""The lab's two charts: epsilon by each accountant, and the accuracy of runs."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -7,56 +8,59 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import (
-    RIGHT,
     Curves,
     Ghost,
     Panel,
     curve_line,
     curves_panel,
     end_of,
-    lie,
     through,
 )
 from dpcore.figures.layout import (
     FONT,
     Axis,
+    Bounds,
     End,
     Note,
     Numbers,
     Trace,
     axis,
     figure_of,
+    log_axis,
     marked_line,
     percents,
     points,
+    round_numbers,
 )
 from dpcore.figures.sampled import Sampled, with_sampled
 from dpcore.figures.style import GREY, Style
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.privacy.report.statement import SAME
+from dpcore.privacy.report.numbers import nearest
+from dpcore.privacy.report.ruler import LEAST, MOST
 
-GAP = 14  # pixels between the two plots
-AROUND = 64  # pixels above and below them
-SHARE = 0.5  # of the rest of the height for epsilon
+RIGHT = 176  # pixels of the longest label beside a plot of epsilon
+LABEL = 172  # and beside one of accuracy
 # Ids of traces, most followed by a place.
 CURVE = "epsilon-"
 GHOST = "ghost-"
 RUN = "run-"
 NOW = "now"
-ACCURACY = (0.0, 102.0)
-INVITATION = "Press Train to see the accuracy here"
+LEADS = "leads"  # marks the certified line, of which a chart shows where a drag began
+FIXED: Bounds = (math.log10(LEAST), math.log10(MOST))
+FLOOR = 80.0  # percent, the lowest accuracy on the axis unless a run ends below it
+TENS = 10.0  # the floor of the axis is a multiple of it
+ABOVE = 101.0  # percent, the upper end of the axis of accuracy
+INVITATION = "Press Train to see it learn"
 NO_RUN = "no run yet"
 NOTHING_YET = {
     "type": "scatter",
     "x": [0],
     "y": [None],
-    "yaxis": "y2",
     "hoverinfo": "skip",
     "name": NO_RUN,
 }
-MAX_LABEL_CHARS = 22  # of a run, beside its accuracy
-ENOUGH = 0.6  # of the x axis: longer curves leave room for the words about the shaded region
+MAX_LABEL_CHARS = 14  # of a run, beside its accuracy
 GHOST_PEN = 1.1  # width of the lines of other settings
 
 
@@ -87,112 +91,111 @@ class LabRun(NamedTuple):
         return self.spent if by_epsilon and not self.level else self.epochs
 
 
-def lab_figure(
+def lab_epsilon_figure(
     curves: Curves,
     epochs: FloatArray,
     runs: Sequence[LabRun] = (),
     *,
-    log: bool = False,
-    across: str = "epoch",
+    log: bool = True,
     ghost: Ghost | None = None,
     otherwise: Sampled | None = None,
-    without: str = INVITATION,
-    height: int = 500,
+    height: int = 300,
 ) -> go.Figure:
-    """Epsilon above accuracy, over epochs (n,) or, if it is finite, over the certified epsilon.
+    """Epsilon over epochs (n,), on a fixed logarithmic axis or on a linear one that fits.
 
     `curves` belong to the controls, `ghost` to a pinned setting. `otherwise` has batches that are
-    not Poisson; it is drawn over epochs alone. `without` is the text of the lower plot without a
-    run.
+    not Poisson. Runs of other settings have a ghost each, and the one that trains has a mark.
     """
-    by_epsilon = over_epsilon(curves, across)
-    x = epochs
-    title = "epoch"
-    ghosts = [run for run in runs if run.ghost]
-    if by_epsilon:  # other settings and other batches have another certified epsilon
-        x = curves[CERTIFIED].epsilon
-        title = "certified epsilon"
-        ghost = None
-        ghosts = []
-        otherwise = None
-    end = _end_of_axis(x, runs, by_epsilon)
-    upper = _epsilon_panel(curves, x, ghost, ghosts, log)
+    panel = _epsilon_panel(curves, epochs, ghost, runs, log)
     if otherwise:
-        upper = with_sampled(upper, otherwise)
-    words = _words(upper, curves, x, otherwise, at_left=x[-1] < ENOUGH * end)
-    certified, ghost_ends = _ghosts(ghosts, upper.top)
-    lower = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]
+        panel = with_sampled(panel, otherwise)
+    certified, ghost_ends = _ghosts(runs, panel.top)
     now = None
+    marks = []
     for run in runs:
         if run.now is not None:
-            now = float(np.interp(run.now, epochs, x))
-            lower.append(_reached(run, run.now, now, curves, epochs))
+            now = run.now
+            marks.append(_reached(run, now, curves, epochs))
             break
+    end = max([float(epochs[-1]), *(run.end for run in runs)])
+    return figure_of(
+        [*panel.traces, *certified, *marks],
+        _epochs_axis(end),
+        _fixed_axis(panel) if log else panel.axis,
+        ends=[*panel.ends, *ghost_ends],
+        height=height,
+        right=RIGHT,
+        shapes=through(now),
+    )
+
+
+def _fixed_axis(panel: Panel) -> Axis:
+    """The axis of epsilon that is the same for all settings: two of them can be compared by eye.
+
+    Only a proven range of other batches that ends above it makes it longer.
+    """
+    most = 10 ** panel.bounds[1]
+    ticks = round_numbers(LEAST, most, [1])
+    return axis("epsilon", **log_axis(LEAST, most, ticks, nearest))
+
+
+def lab_accuracy_figure(
+    runs: Sequence[LabRun] = (),
+    *,
+    by_epsilon: bool = False,
+    end: float = 0.0,
+    without: str = INVITATION,
+    height: int = 300,
+) -> go.Figure:
+    """The accuracy of runs over epochs or over certified epsilon; the axis reaches `end` or more.
+
+    `without` is the text of the plot without a run.
+    """
+    reached = [end]
+    for run in runs:
+        reached += [*run.spent, run.most] if by_epsilon else [*run.epochs, run.end]
+    end = max(reached)
     notes = []
     if not runs:
         notes.append(_invitation(without))
     return figure_of(
-        [*upper.traces, *words, *certified, *lower],
-        _shared_axis(title, end),
-        upper.axis | {"domain": [1 - SHARE, 1]},
-        yaxis2=_accuracy_axis(height),
-        ends=[*upper.ends, *ghost_ends, *_accuracies(runs, by_epsilon)],
+        [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET],
+        axis("certified epsilon", range=[0, 1.02 * end or 1.0])
+        if by_epsilon
+        else _epochs_axis(end),
+        axis("accuracy, %", range=[_floor(runs), ABOVE]),
+        ends=_accuracies(runs, by_epsilon),
         notes=notes,
         height=height,
-        right=RIGHT,
-        shapes=through(now),
-        hoversubplots="axis",
+        right=LABEL,
     )
 
 
-def over_epsilon(curves: Curves, across: str) -> bool:
-    """True if the x axis is the certified epsilon, which must be finite."""
-    if across == "epoch" or CERTIFIED not in curves:
-        return False
-    return bool(np.isfinite(curves[CERTIFIED].epsilon).all())
+def _floor(runs: Sequence[LabRun]) -> float:
+    """The lower end of the axis of accuracy, so near to the runs that a few points are seen."""
+    last = [100 * run.accuracy[-1] for run in runs if run.accuracy]
+    least = min([FLOOR, *last])
+    return TENS * math.floor(least / TENS)
 
 
-def _end_of_axis(x: FloatArray, runs: Sequence[LabRun], by_epsilon: bool) -> float:
-    """The largest x of the curves and of all runs."""
-    reached = [float(x[-1])]
-    for run in runs:
-        if by_epsilon:
-            reached += [*run.spent, run.most]
-        else:
-            reached += [*run.epochs, run.end]
-    return max(reached)
+def _epochs_axis(end: float) -> Axis:
+    return axis("epoch", range=[0, 1.02 * end or 1.0])
 
 
 def _epsilon_panel(
-    curves: Curves,
-    x: FloatArray,
-    ghost: Ghost | None,
-    ghosts: Sequence[LabRun],
-    log: bool,
+    curves: Curves, x: FloatArray, ghost: Ghost | None, runs: Sequence[LabRun], log: bool
 ) -> Panel:
-    """The upper plot: epsilon of the controls and of the pinned setting, with room for ghosts."""
-    beside = [run.ghost.curve for run in ghosts if run.ghost]
-    panel = curves_panel(curves, x, log=log, ghost=ghost, beside=beside)
+    """The plot of epsilon of the controls and of the pinned setting, with room for ghosts."""
+    beside = [run.ghost.curve for run in runs if run.ghost]
+    bounds = FIXED if log else None
+    panel = curves_panel(curves, x, log=log, ghost=ghost, beside=beside, bounds=bounds)
     for place, trace in enumerate(panel.curves, len(panel.behind)):
         trace["uid"] = f"{CURVE}{place}"
+        if place == len(panel.behind) and CERTIFIED in curves:  # it comes first
+            trace["meta"] = LEADS
         if len(x) == 1:  # a line of one point would not be seen
             trace["mode"] = "markers"
     return panel
-
-
-def _words(
-    panel: Panel, curves: Curves, x: FloatArray, otherwise: Sampled | None, *, at_left: bool
-) -> list[Trace]:
-    """The words about the shaded region, at the left edge if that would cut off what ends there."""
-    band = curves.get(CERTIFIED)
-    if otherwise:
-        x = otherwise.epochs
-        band = otherwise.curve
-        if otherwise.sampler.adjacency not in SAME:
-            band = None
-    if at_left:
-        return lie(panel, band, np.zeros(1), "right")
-    return lie(panel, band, x)
 
 
 def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]:
@@ -211,39 +214,19 @@ def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]
 
 
 def _accuracies(runs: Sequence[LabRun], by_epsilon: bool) -> list[End]:
-    """The labels of the runs drawn in the lower plot, each with the run's id."""
+    """The labels of the runs drawn, each with the run's id."""
     ends = []
     for run in runs:
         if run.accuracy and run.places(by_epsilon):
             last = 100 * run.accuracy[-1]
             style = run.drawn._replace(label=f"{RUN}{run.place}")
-            ends.append(End(style, last, label_of(run, last), axis="y2"))
+            ends.append(End(style, last, label_of(run, last)))
     return ends
 
 
-def _shared_axis(title: str, end: float) -> Axis:
-    """The x axis of both plots; a line through both follows the cursor."""
-    return axis(
-        title,
-        anchor="y2",
-        range=[0, 1.02 * end or 1.0],
-        showspikes=True,
-        spikemode="across",
-        spikesnap="cursor",
-        spikethickness=1,
-        spikedash="dot",
-        spikecolor=GREY,
-    )
-
-
-def _accuracy_axis(height: int) -> Axis:
-    gap = GAP / (height - AROUND)
-    return axis("accuracy, %", domain=[0, 1 - SHARE - gap], range=[*ACCURACY], dtick=25)
-
-
 def _invitation(text: str) -> Note:
-    """The text in the middle of the lower plot."""
-    middle = {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"}
+    """The text in the middle of the plot."""
+    middle = {"x": 0.5, "xref": "paper", "y": 0.5, "yref": "paper"}
     return {"text": text, "showarrow": False, "font": FONT, **middle}
 
 
@@ -258,7 +241,7 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
     '90.9 % private'
     >>> long = Style(*RUNS[0], "upright scattering, 4 views, lr 4")
     >>> label_of(LabRun(long, 0, [], []), 97.4)
-    '97.4 % upright scatteri… lr 4'
+    '97.4 % upright… lr 4'
     """
     name = run.style.label
     if len(name) > MAX_LABEL_CHARS:
@@ -277,15 +260,15 @@ def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> Trace:
         across = [0.0, end]
         heights = heights[-1:] * 2 or [np.nan] * 2
     trace = marked_line(across, heights, run.style, hovertemplate="%{y:.1f} %")
-    trace |= {"yaxis": "y2", "uid": f"{RUN}{run.place}"}
+    trace["uid"] = f"{RUN}{run.place}"
     if run.ghost:
         trace["line"]["width"] = GHOST_PEN
         trace["marker"]["size"] = 3
     return trace
 
 
-def _reached(run: LabRun, epoch: float, x: float, curves: Curves, epochs: FloatArray) -> Trace:
-    """The points at x, on the curves of a run, that it has reached at an epoch."""
+def _reached(run: LabRun, epoch: float, curves: Curves, epochs: FloatArray) -> Trace:
+    """The points on the curves of a run that it has reached at an epoch."""
     followed = list(curves.values())
     if run.ghost and run.ghost.epochs is not None:
         epochs = run.ghost.epochs
@@ -296,4 +279,4 @@ def _reached(run: LabRun, epoch: float, x: float, curves: Curves, epochs: FloatA
         if np.isfinite(height):
             heights.append(height)
     look = {"size": 9, "color": GREY, "line": {"width": 1, "color": "white"}}
-    return points([x] * len(heights), heights, look, name="now", hoverinfo="skip", uid=NOW)
+    return points([epoch] * len(heights), heights, look, name="now", hoverinfo="skip", uid=NOW)

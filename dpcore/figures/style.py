@@ -77,7 +77,7 @@ DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
 
 def style_of(name: str) -> Style:
     """The line style of an accountant, by its place in the registry."""
-    label = ACCOUNTANTS[name].title.removesuffix(" accountant")
+    label = ACCOUNTANTS[name].short or ACCOUNTANTS[name].title
     if name == CERTIFIED:
         return Style(*CERTIFIED_LOOK, label)
     others = [each for each in ACCOUNTANTS if each != CERTIFIED]

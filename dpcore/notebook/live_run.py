@@ -8,11 +8,11 @@ from typing import final
 import ipywidgets as widgets
 import plotly.graph_objects as go
 
-from dpcore.figures import Track, accuracy_figure, charted, epochs_at
-from dpcore.figures.lab import LabRun, lab_figure
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, RUNS, Style
+from dpcore.figures import Track, accuracy_figure, charted, curves_figure, epochs_at
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.notebook.explorer import curves_of, redraw, statement_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import epochs_of, percent, plain, raised, rounded, spoken
 from dpcore.privacy.report.statement import Statement
 from dpcore.training.config import RunConfig
@@ -34,9 +34,14 @@ class LiveRun:
         self.plan = plan(config)
         self.events: list[Event] = []
         self._curves = curves_of(config, accountants)
-        self.figure = go.FigureWidget(self._figure())
+        self.accuracy = go.FigureWidget(self._accuracy())
+        shown = [self.accuracy]
+        self.epsilon = None
+        if self.plan.mechanism:
+            self.epsilon = go.FigureWidget(self._epsilon(self.plan.mechanism))
+            shown = [self.epsilon, self.accuracy]
         self.words = widgets.HTML()
-        self.widget = widgets.VBox([self.words, self.figure])
+        self.widget = widgets.VBox([self.words, *shown])
         self._say("Preparing.")
 
     @property
@@ -78,9 +83,9 @@ class LiveRun:
             case Stepped():
                 self._say(f"{self._progress().capitalize()}. {self._tested()}")
             case Evaluated():
-                redraw(self.figure, self._figure())
+                self._redraw()
             case Finished():
-                redraw(self.figure, self._figure())
+                self._redraw()
                 self._say(f"Finished in {event.seconds:.1f} s. {self._tested()} {NOT_RECORDED}")
 
     def _progress(self) -> str:
@@ -111,22 +116,26 @@ class LiveRun:
             return self.plan.unaccounted
         return f"It cost at most as much as the whole run: {self._epsilon_after(self.plan.steps)}."
 
-    def _figure(self) -> go.Figure:
-        """Draw epsilon above accuracy, as on the page; without an epsilon, accuracy alone."""
+    def _redraw(self) -> None:
+        redraw(self.accuracy, self._accuracy())
+        if self.epsilon and self.plan.mechanism:
+            redraw(self.epsilon, self._epsilon(self.plan.mechanism))
+
+    def _accuracy(self) -> go.Figure:
         epochs = []
         accuracy = []
         for each in self.evaluated:
             epochs.append(each.epoch)
             accuracy.append(each.accuracy)
-        end = self.plan.steps * self.config.q
-        mechanism = self.plan.mechanism
-        if mechanism is None:
-            return accuracy_figure([Track(NAME, epochs, accuracy, private=False)], "epoch", end=end)
+        track = Track(NAME, epochs, accuracy, private=self.config.private)
+        return accuracy_figure([track], "epoch", end=self.plan.steps * self.config.q)
+
+    def _epsilon(self, mechanism: Mechanism) -> go.Figure:
+        """Draw epsilon by each accountant, with a mark where the run is until it has ended."""
         now = None
-        if epochs and not isinstance(self.events[-1], Finished):
-            now = epochs[-1]
-        run = LabRun(Style(*RUNS[0], NAME), 0, epochs, accuracy, now=now, end=end)
-        return lab_figure(self._curves, epochs_at(mechanism, charted(mechanism)), [run])
+        if self.evaluated and not isinstance(self.events[-1], Finished):
+            now = self.evaluated[-1].epoch
+        return curves_figure(self._curves, epochs_at(mechanism, charted(mechanism)), now=now)
 
     def _say(self, words: str) -> None:
         self.words.value = f"<p>{escape(words)}</p>"

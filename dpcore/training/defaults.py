@@ -86,7 +86,7 @@ def described(config: RunConfig) -> str:
     """A run in a few words.
 
     >>> described(RunConfig(clipping="per_layer", ema=0.99))
-    'MNIST cnn, SGD, sigma 1.23, per layer, EMA 0.99'
+    'MNIST cnn, SGD, sigma 4, per layer, EMA 0.99'
     """
     pieces = [
         f"{DATASETS[config.dataset].title} {config.model}",
@@ -101,7 +101,7 @@ def phrase(name: str, config: RunConfig) -> str:
     """A setting of a run in a word or two.
 
     >>> phrase("sigma", RunConfig()), phrase("lr", RunConfig())
-    ('sigma 1.23', 'lr 0.5')
+    ('sigma 4', 'lr 0.5')
     """
     setting = SETTINGS[name]
     value = getattr(config, name)

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from dpcore.figures.lab import lab_figure
+from dpcore.figures.lab import lab_epsilon_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
@@ -69,7 +69,8 @@ def first_curves(texts: Mapping[str, str]) -> str:
         return ""
     names = [name for name in ACCOUNTANTS if name in (*DEFAULT_ACCOUNTANTS, CERTIFIED)]
     curves = {name: curves_of.curve(name, mechanism, form.delta) for name in names}
-    figure = lab_figure(curves, epochs_of(form), log=texts.get("scale") == "log")
+    log = texts.get("scale") != "linear"
+    figure = lab_epsilon_figure(curves, epochs_of(form), log=log)
     last = curves[CERTIFIED].last
     if not np.isfinite(last.value):
         return ""
@@ -78,7 +79,7 @@ def first_curves(texts: Mapping[str, str]) -> str:
 
 
 def _picture(figure: Any) -> str:
-    """The lines of a figure's upper plot, stretched over its place, with their labels beside it."""
+    """The lines of a figure, stretched over its place, with their labels beside it."""
     axis = figure.layout.yaxis
     low, high = axis.range
     _, right = figure.layout.xaxis.range
@@ -88,8 +89,7 @@ def _picture(figure: Any) -> str:
 
     lines = []
     for trace in figure.data:
-        upper = (trace.yaxis or "y") == "y"
-        if not upper or trace.mode != "lines" or not trace.line.width:
+        if trace.mode != "lines" or not trace.line.width:
             continue
         across = np.asarray(trace.x, dtype=float) * UNIT / right
         y = np.asarray(trace.y, dtype=float)
@@ -100,9 +100,7 @@ def _picture(figure: Any) -> str:
         pen = f'stroke="{trace.line.color}" stroke-width="{trace.line.width}"'
         dash = DASHES.get(trace.line.dash, "")
         lines.append(f'<polyline points="{path}" {pen} stroke-dasharray="{dash}"/>')
-    labels = [
-        f"<p>{each.text}</p>" for each in figure.layout.annotations if each.yref == "y domain"
-    ]
+    labels = [f"<p>{each.text}</p>" for each in figure.layout.annotations]
     view = f'viewBox="0 0 {UNIT} {UNIT}" preserveAspectRatio="none"'
     return f"<svg {view}>{''.join(lines)}</svg><div>{''.join(labels)}</div>"
 

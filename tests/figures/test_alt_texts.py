@@ -31,7 +31,9 @@ def test_every_curve_of_epsilon_is_named_with_its_end_and_the_band_with_both_bou
     assert said.startswith("Line chart of epsilon against epoch. After 100 epochs: ")
     for name, curve in curves.items():
         if name != "pld":
-            assert f"{style_of(name).label} {marked(float(curve.epsilon[-1]), curve.kind)}" in said
+            assert (
+                f"{ACCOUNTANTS[name].title} {marked(float(curve.epsilon[-1]), curve.kind)}" in said
+            )
     low, high = (
         float(each) for each in re.findall(r"\(PLD\) from ([\d.]+) to (\d+\.\d+)", said)[0]
     )

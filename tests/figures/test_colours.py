@@ -17,6 +17,8 @@ COLOUR = re.compile(
 # Variables of the pages' CSS that are no colours of the roles.
 OTHERS = {
     "rule",
+    "place",
+    "range",
     "hue",
     "image",
     "most",

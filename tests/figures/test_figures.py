@@ -16,7 +16,7 @@ from dpcore.figures import (
     norms_figure,
     profile_figure,
 )
-from dpcore.figures.epsilon import LIE
+from dpcore.figures.epsilon import HATCHED
 from dpcore.figures.layout import LINE_PIXELS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, SIGNS, style_of
 from dpcore.figures.training import MAX_POINTS, decisions_figure, thinned
@@ -58,10 +58,9 @@ def test_what_the_hover_says_of_a_bound_is_rounded_outwards():
 
 def test_the_notebook_figure_shows_the_four_accountants_over_the_band():
     figure = epsilon_figure(HEADLINE, delta=1e-5)
-    assert [trace.name for trace in figure.data][2:-1] == [
-        style_of(name).label for name in DEFAULT_ACCOUNTANTS
-    ]
-    for trace, name in zip(figure.data[2:-1], DEFAULT_ACCOUNTANTS, strict=True):
+    lines = figure.data[-len(DEFAULT_ACCOUNTANTS) :]
+    assert [trace.name for trace in lines] == [style_of(name).label for name in DEFAULT_ACCOUNTANTS]
+    for trace, name in zip(lines, DEFAULT_ACCOUNTANTS, strict=True):
         assert trace.y[-1] == ACCOUNTANTS[name].curve(HEADLINE, [10_000], 1e-5).epsilon[0]
         assert trace.x[-1] == pytest.approx(100)
     lower, upper = figure.data[:2]
@@ -165,29 +164,25 @@ def test_each_label_says_what_kind_of_number_it_ends_and_carries_the_sign_of_its
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_what_lies_below_the_certified_band_is_marked_as_a_lie(log: bool):
+def test_what_an_accountant_claims_below_the_certified_band_is_hatched(log: bool):
     figure = epsilon_figure(HEADLINE, log=log)
-    lower, upper = figure.data[:2]
-    assert (lower.name, lower.fill, upper.fill) == ("Proven lower bound", "tozeroy", "tonexty")
-    assert lower.fillpattern.shape == "/"
-    words = figure.data[-1]
-    assert (words.text[0], words.mode, words.x[0]) == (LIE, "text", lower.x[-1])
-    assert words.y[0] < lower.y[-1]
-    low, high = figure.layout.yaxis.range
-    assert low <= (math.log10(words.y[0]) if log else words.y[0]) <= high
+    *_, edge, filled = [trace for trace in figure.data if trace.name == HATCHED]  # the CLT's
+    assert (filled.fill, filled.fillpattern.shape) == ("tonexty", "/")
     gdp = next(trace for trace in figure.data if trace.name == style_of("gdp").label)
-    assert gdp.y[-1] < lower.y[-1]  # the one that lies is in it
+    lower = next(trace for trace in figure.data if trace.name == "Proven lower bound")
+    assert edge.y[-1] == gdp.y[-1] < lower.y[-1] == filled.y[-1]
+    assert (edge.y <= filled.y).all()
+    # The band itself is filled up to its own lower bound.
+    places = [trace.name for trace in figure.data]
+    assert places.index("Proven upper bound") == places.index("Proven lower bound") + 1
     profile = profile_figure({"pld": ACCOUNTANTS["pld"].profile(HEADLINE, [1e-7, 1e-5])})
     assert (profile.data[0].fill, profile.data[0].fillpattern.shape) == ("tozerox", "/")
 
 
-def test_where_the_band_is_low_nothing_is_written_below_it():
-    figure = curves_figure(wild(0.05, 1.0), np.array([0.1, 0.2]))
-    assert LIE not in [trace.name for trace in figure.data]
-    uncertified = {name: curve for name, curve in wild(0.9, 1.0).items() if name != "pld"}
-    assert LIE not in [
-        trace.name for trace in curves_figure(uncertified, np.array([0.1, 0.2])).data
-    ]
+def test_where_nobody_claims_too_much_nothing_is_hatched():
+    curves = {name: ACCOUNTANTS[name].curve(HEADLINE, [1, 10_000], 1e-5) for name in ("rdp", "pld")}
+    figure = curves_figure(curves, np.array([0.01, 100.0]))
+    assert HATCHED not in [trace.name for trace in figure.data]
 
 
 def test_classes_are_bars_and_long_series_are_thinned_and_keep_their_last_point():

@@ -1,13 +1,19 @@
-"""The lab's chart: epsilon above accuracy, one x axis, marks that walk, ghosts of settings that
-were left.
-"""
+"""The lab's charts: epsilon on a fixed axis with marks and ghosts, and accuracy."""
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.epsilon import Ghost
-from dpcore.figures.lab import GHOST, NOW, RUN, LabRun, lab_figure
+from dpcore.figures.lab import (
+    GHOST,
+    NOW,
+    RUN,
+    LabRun,
+    lab_accuracy_figure,
+    lab_epsilon_figure,
+)
 from dpcore.figures.layout import NORMAL
 from dpcore.figures.style import BASELINES, RUNS, Style
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -27,7 +33,10 @@ BASELINE = LabRun(
 
 def drawn(*runs: LabRun, **how) -> tuple[dict, dict]:
     """The traces by what tells them apart, and the layout."""
-    figure = lab_figure(CURVES, EPOCHS, runs, **how)
+    return _parts(lab_epsilon_figure(CURVES, EPOCHS, runs, **how))
+
+
+def _parts(figure: go.Figure) -> tuple[dict, dict]:
     traces = [trace.to_plotly_json() for trace in figure.data]  # type: ignore[attr-defined]
     return {trace.get("uid", trace["name"]): trace for trace in traces}, figure.to_dict()["layout"]
 
@@ -68,17 +77,39 @@ def test_settings_that_are_left_stay_as_a_ghost_with_their_label_and_a_mark_of_t
     )
 
 
-def test_over_epsilon_the_certified_curve_is_the_diagonal_and_a_baseline_is_level():
-    traces, layout = drawn(PRIVATE, BASELINE, across="epsilon")
-    (upper,) = [each for each in traces.values() if each["name"] == "Proven upper bound"]
-    assert list(upper["x"]) == list(upper["y"])
+def test_over_epsilon_a_baseline_is_level_and_what_nothing_is_proven_of_is_not_drawn():
+    unproven = PRIVATE._replace(place=2, spent=())
+    runs = [PRIVATE, BASELINE, unproven]
+    traces, layout = _parts(lab_accuracy_figure(runs, by_epsilon=True, end=1.2))
     assert list(traces[f"{RUN}0"]["x"]) == [0.7, 0.9]
     assert list(traces[f"{RUN}1"]["y"]) == [97.0, 97.0]
-    untested, _ = drawn(BASELINE._replace(accuracy=[]), across="epsilon")
-    assert len(untested[f"{RUN}1"]["x"]) == 2, "an accuracy that comes has a line to lift"
+    assert list(traces[f"{RUN}2"]["y"]) == []
+    assert [note["name"] for note in layout["annotations"]] == [f"{RUN}1", f"{RUN}0"]
+    untested = [BASELINE._replace(accuracy=[])]
+    traces, _ = _parts(lab_accuracy_figure(untested, by_epsilon=True, end=1.2))
+    assert len(traces[f"{RUN}1"]["x"]) == 2, "an accuracy that comes has a line to lift"
     assert layout["xaxis"]["title"]["text"] == "certified epsilon"
     assert layout["xaxis"]["range"][1] >= 1.56
-    uncertified = lab_figure(
-        {"moments": CURVES["moments"]}, EPOCHS, [PRIVATE], across="epsilon"
-    ).to_dict()
-    assert uncertified["layout"]["xaxis"]["title"]["text"] == "epoch"
+
+
+def test_the_axis_of_accuracy_begins_so_high_that_a_price_of_a_few_points_is_seen():
+    for last, floor in ((0.97, 80.0), (0.801, 80.0), (0.799, 70.0), (0.04, 0.0)):
+        _, layout = _parts(lab_accuracy_figure([PRIVATE._replace(accuracy=[0.1, last])]))
+        assert layout["yaxis"]["range"][0] == floor, last
+    _, layout = _parts(lab_accuracy_figure(without="no store"))
+    assert layout["annotations"][0]["text"] == "no store"
+
+
+def test_two_settings_are_drawn_on_the_same_axis_and_what_leaves_it_says_so():
+    ranges = []
+    for sigma in (0.4, 4.0, 100.0):
+        mechanism = Mechanism.constant(0.0256, sigma, 196)
+        steps = charted(mechanism)
+        curve = ACCOUNTANTS["pld"].curve(mechanism, steps, 1e-5)
+        figure = lab_epsilon_figure({"pld": curve}, epochs_at(mechanism, steps))
+        ranges.append(list(figure.layout.yaxis.range))
+    assert ranges == [[-2.0, 2.0]] * 3
+    much = Mechanism.constant(0.0256, 0.1, 196)
+    curve = ACCOUNTANTS["pld"].curve(much, charted(much), 1e-5)
+    figure = lab_epsilon_figure({"pld": curve}, epochs_at(much, charted(much)))
+    assert "↑" in figure.layout.annotations[0].text

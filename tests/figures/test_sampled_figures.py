@@ -18,8 +18,7 @@ from dpcore.figures import (
     tradeoff_figure,
 )
 from dpcore.figures.alt_texts import profile_alt, tradeoff_alt
-from dpcore.figures.epsilon import LIE
-from dpcore.figures.lab import CURVE, lab_figure
+from dpcore.figures.lab import CURVE, lab_epsilon_figure
 from dpcore.figures.sampled import FAINT, HATCHED, Sampled, SampledBand, sampled_ends
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -51,7 +50,7 @@ def test_both_ends_lie_within_the_plot():
     for name, log in itertools.product(("shuffle", "fixed_order", "fixed_size"), (False, True)):
         shown = sampled(name)
         traces, layout = parts(
-            lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown, log=log)
+            lab_epsilon_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown, log=log)
         )
         top = 10 ** layout["yaxis"]["range"][1] if log else layout["yaxis"]["range"][1]
         for title, values in (
@@ -64,9 +63,9 @@ def test_both_ends_lie_within_the_plot():
 
 
 def test_what_is_for_poisson_batches_is_faint_says_so_and_can_still_be_followed():
-    plain, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT)))
+    plain, _ = parts(lab_epsilon_figure(CURVES, epochs_at(MECHANISM, AT)))
     traces, layout = parts(
-        lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("shuffle"))
+        lab_epsilon_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("shuffle"))
     )
     for name, before in plain.items():
         if before.get("uid", "").startswith(CURVE):
@@ -77,21 +76,13 @@ def test_what_is_for_poisson_batches_is_faint_says_so_and_can_still_be_followed(
             assert "fillpattern" not in after
     # Below it lies what is more private than there is.
     assert "fillpattern" in traces["Shuffled every epoch, at least"]
-    assert LIE in traces
     labels = [note["text"] for note in layout["annotations"] if "✓" in note["text"]]
     assert labels
     assert all("<br>Poisson" in each for each in labels)
-    other = parts(
-        lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("poisson_replace_one"))
-    )[0]
-    assert LIE not in other, "numbers for another adjacency claim nothing about this one"
-    assert not any("fillpattern" in each for each in other.values())
-    over, _ = parts(
-        lab_figure(CURVES, epochs_at(MECHANISM, AT), across="epsilon", otherwise=sampled("shuffle"))
-    )
-    assert not [name for name in over if "Poisson" in name or "Shuffled" in name], (
-        "over epsilon it has no place"
-    )
+    group = sampled("poisson_replace_one")
+    other, _ = parts(lab_epsilon_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=group))
+    below = [each for name, each in other.items() if name.endswith("at least")]
+    assert not any("fillpattern" in each for each in below), "another adjacency claims nothing here"
 
 
 def test_ends_are_rounded_outwards_and_name_the_adjacency():
@@ -105,7 +96,8 @@ def test_ends_are_rounded_outwards_and_name_the_adjacency():
 
 
 def test_what_others_count_is_drawn_as_its_kind():
-    traces, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("fixed_size")))
+    shown = sampled("fixed_size")
+    traces, _ = parts(lab_epsilon_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
     approximation, bound = traces["Central limit theorem"], traces["Rényi bound"]
     assert approximation["line"]["dash"] != bound["line"]["dash"]
     assert str(approximation["text"][-1]).startswith("≈")
@@ -117,7 +109,7 @@ def test_an_upper_end_that_is_infinite_is_left_out():
     curve = sampler.curve(0.01, 0.05, np.array([0, 50, 100]), 1e-5)
     shown = Sampled(sampler, curve, np.array([0, 0.5, 1.0]))
     assert [each.text[0] for each in sampled_ends(shown)] == ["≥"]
-    traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
+    traces, layout = parts(lab_epsilon_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
     assert np.isnan(traces[shown.words]["y"][-1])
     assert np.isfinite(layout["yaxis"]["range"]).all()
 
@@ -129,7 +121,7 @@ def test_a_profile_is_drawn_in_front_of_those_of_poisson_batches(log: bool):
     shown = Sampled(sampler, curve, np.ones(3))
     traces, layout = parts(profile_figure(PROFILES, shown, log=log))
     assert traces["Shuffled every epoch, zero-out, at most"]["fillpattern"] == HATCHED
-    assert traces["Certified band (PLD), Poisson"]["opacity"] == FAINT
+    assert traces["Certified, Poisson"]["opacity"] == FAINT
     assert log or layout["xaxis"]["range"][1] >= float(curve.epsilon.max())
     assert re.search(
         r"; Shuffled every epoch, zero-out, from 5[.]\d+ to 8[.]90 at delta = 1e-5",

@@ -181,7 +181,7 @@ def epsilon_after(steps: int) -> float:
 
 def accuracy_of(run: LiveRun) -> Any:
     """The line of the test accuracy."""
-    return next(line for line in run.figure.data if line.name == "this run")
+    return next(line for line in run.accuracy.data if line.name == "this run")
 
 
 def told(run: LiveRun) -> str:
@@ -212,7 +212,8 @@ def test_epsilon_is_that_of_the_steps_at_which_accuracy_was_measured():
     (said,) = re.findall(r"epsilon ≤ ([\d.]+)", told(run))
     assert spent <= float(said) <= 1.01 * spent
     assert told(run).startswith(f"Step 5 of {plan(LONGER).steps:,}.")
-    assert accuracy_of(run).yaxis == "y2"  # below epsilon, over the same epochs
+    assert run.epsilon
+    assert run.epsilon.layout.shapes[0].x0 == accuracy_of(run).x[-1], "the mark is at the last test"
 
 
 def test_an_interrupt_ends_the_run_and_says_what_it_cost_at_most():
@@ -272,7 +273,8 @@ def test_an_interrupt_within_a_step_ends_real_training(
 def test_a_run_without_privacy_shows_no_epsilon():
     run = LiveRun(replace(LONGER, private=False), ["rdp"])
     run.follow(event for event in [stepped(3), evaluated(3, 0.4), stepped(5)])
-    assert [line.name for line in run.figure.data] == ["this run"]
+    assert [line.name for line in run.accuracy.data] == ["this run"]
+    assert run.epsilon is None
     assert "Not private" in told(run)
     assert "≤" not in told(run)
 

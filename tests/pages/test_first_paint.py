@@ -16,7 +16,7 @@ MECHANISM = Mechanism.constant(256 / 10_000, 1.1, 196)
 
 
 def test_each_line_ends_as_high_as_its_accountants_epsilon():
-    ends = re.findall(r'points="[^"]*,([\d.]+)"', first_curves({"sigma": "1.1"}))
+    ends = re.findall(r'points="[^"]*,([\d.]+)"', first_curves({"sigma": "1.1", "scale": "linear"}))
     heights = [UNIT - float(end) for end in ends]
     names = ("moments", "mma", "rdp", CERTIFIED, "gdp")
     epsilons = [ACCOUNTANTS[name].curve(MECHANISM, [196], 1e-5).last.value for name in names]

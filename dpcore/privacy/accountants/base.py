@@ -75,6 +75,7 @@ class Accountant(ABC):
 
     name: ClassVar[str]  # the id on the command line
     title: ClassVar[str]  # on pages
+    short: ClassVar[str] = ""  # its name on charts; "" for the title
     # Regular expression for its names in texts, ignoring case; "" for none.
     spellings: ClassVar[str] = ""
     note: ClassVar[str]  # one sentence on its use of the noise, which tells why curves differ

@@ -26,6 +26,7 @@ class Gdp(AdditiveAccountant):
 
     name = "gdp"
     title = "Gaussian DP (CLT)"
+    short = "CLT"
     source = (
         "Bu, Dong, Long and Su 2020, Deep learning with Gaussian differential privacy, arXiv"
         " 1911.11607, equation (3.1); Dong, Roth and Su 2019, arXiv 1905.02383, Corollary 5.4"

@@ -29,6 +29,7 @@ class Mma(Accountant):
 
     name = "mma"
     title = "Modified moments accountant"
+    short = "MMA"
     source = (
         "Perturbed iterative gradient descent optimization (PIGDO, 2022), Theorem 3; it modifies"
         " the moments accountant of Abadi et al. 2016, arXiv 1607.00133"

@@ -23,6 +23,7 @@ class Moments(AdditiveAccountant):
 
     name = "moments"
     title = "Moments accountant"
+    short = "Moments"
     source = (
         "Abadi et al. 2016, Deep learning with differential privacy, arXiv 1607.00133v2, Theorem 2"
     )

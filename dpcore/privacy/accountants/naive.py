@@ -20,6 +20,7 @@ class Naive(Accountant):
 
     name = "naive"
     title = "Basic composition"
+    short = "Basic"
     source = (
         "Dwork et al. 2006, Our data, ourselves, Theorem 1; one step: Balle and Wang 2018, arXiv"
         " 1805.06530, Theorem 8; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647,"

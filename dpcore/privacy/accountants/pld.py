@@ -16,6 +16,7 @@ class Pld(Accountant):
 
     name = "pld"
     title = "Certified band (PLD)"
+    short = "Certified"
     source = (
         "Doroshenko et al. 2022, arXiv 2207.04380 (connect the dots); Zhu, Dong, Wang 2022, arXiv"
         " 2106.08567"

@@ -20,6 +20,7 @@ class Rdp(AdditiveAccountant):
 
     name = "rdp"
     title = "Rényi DP"
+    short = "Rényi"
     source = (
         "Mironov, Talwar and Zhang 2019, Rényi differential privacy of the sampled Gaussian"
         " mechanism, arXiv 1908.10530, section 3.3; converted by Canonne, Kamath and Steinke 2020,"

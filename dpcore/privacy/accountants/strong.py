@@ -22,6 +22,7 @@ class Strong(Accountant):
 
     name = "strong"
     title = "Advanced composition"
+    short = "Advanced"
     source = (
         "Kairouz, Oh and Viswanath 2015, The composition theorem for differential privacy, arXiv"
         " 1311.0776, Theorem 3.5; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647,"

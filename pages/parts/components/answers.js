@@ -1,14 +1,18 @@
-/* Test images with what networks answer for each of them, as their runs go on. `data` is what `show_answers` of lab.py
-   says. */
+/* Test images, and under them what networks answer for each, as their runs go on. `data` is what `show_answers` of hero.py
+   says. One stop of the keyboard: arrows go from image to image, Enter opens one. */
 import { added, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
+
+const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 
 class Answers {
   constructor(parent) {
     this.following = new Following(() => this.draw());
-    this.list = added(parent, "div", { className: "answers", role: "group" });
+    this.list = added(parent, "div", { className: "answers", role: "listbox", tabIndex: 0 });
+    this.list.addEventListener("keydown", (event) => this.press(event));
     this.more = added(parent, "div", { className: "answers-more", popover: "auto" });
     this.opened = -1; // the image whose probabilities are shown
+    this.at = 0; // the image that the keyboard has reached
     this.more.addEventListener("toggle", ({ newState }) => { if (newState === "closed") this.opened = -1; });
   }
 
@@ -23,34 +27,50 @@ class Answers {
 
   build() {
     this.images = this.data.images.join();
-    this.list.replaceChildren();
-    this.buttons = this.data.labels.map((label, place) => {
-      const button = added(this.list, "button", { type: "button", onclick: () => this.open(place) });
-      const picture = added(button, "i", { className: this.data.grey ? "ink" : "" });
+    const names = ["", ...this.data.rows.map(({ name }) => name)];
+    const heads = names.map((textContent) => Object.assign(document.createElement("b"), { textContent, ariaHidden: "true" }));
+    this.list.replaceChildren(...heads);
+    this.options = this.data.labels.map((label, place) => {
+      const option = added(this.list, "div", { role: "option", id: `answer-${place}`, onclick: () => this.open(place) });
+      option.style.setProperty("--place", place + 2); // the first column has the names of the rows
+      const picture = added(option, "i", { className: this.data.grey ? "ink" : "" });
       picture.style.setProperty("--image", `url(${this.data.images[place]})`);
-      return { button, text: added(button, "span", { ariaHidden: "true" }), label };
+      const texts = this.data.rows.map(() => added(option, "span", { ariaHidden: "true" }));
+      return { option, texts, label };
     });
   }
 
+  press(event) {
+    const step = STEPS[event.key];
+    if (step) this.at = Math.min(Math.max(this.at + step, 0), this.options.length - 1);
+    else if (event.key === "Enter" || event.key === " ") this.open(this.at);
+    else return;
+    event.preventDefault();
+    this.draw();
+  }
+
   open(place) {
-    this.opened = place;
-    this.more.showPopover({ source: this.buttons[place].button });
+    this.at = this.opened = place;
+    this.more.showPopover({ source: this.options[place].option });
     this.draw();
   }
 
   draw() {
     for (const run of this.runs) for (const body of this.following.news(run)) run.answers = body.answers ?? run.answers;
-    const { classes, detail } = this.data;
-    const answers = this.runs[detail]?.answers;
-    this.buttons.forEach(({ button, text, label }, place) => {
-      const answer = answers ? best(answers[place]) : -1;
-      const right = answer === label;
-      text.textContent = answer < 0 ? "\u00a0" : shortest(classes[answer], right);
-      text.className = answer < 0 || right ? "" : "wrong";
-      const said = answer < 0 ? "" : `: ${classes[answer]}, ${percent(answers[place][answer])}, ${right ? "right" : "wrong"}`;
-      button.ariaLabel = `${classes[label]}${said}`;
-      button.title = button.ariaLabel;
+    const { classes, rows } = this.data;
+    this.options.forEach(({ option, texts, label }, place) => {
+      const said = rows.map(({ run, name }, row) => {
+        const shares = this.runs[run]?.answers?.[place];
+        const answer = shares ? best(shares) : -1;
+        const right = answer === label;
+        texts[row].textContent = answer < 0 ? "\u00a0" : shortest(classes[answer], right);
+        texts[row].className = answer < 0 || right ? "" : "wrong";
+        return answer < 0 ? "" : `; ${name}: ${classes[answer]}, ${percent(shares[answer])}, ${right ? "right" : "wrong"}`;
+      });
+      option.ariaLabel = option.title = `${classes[label]}${said.join("")}`;
+      option.ariaSelected = String(place === this.at);
     });
+    this.list.setAttribute("aria-activedescendant", `answer-${this.at}`);
     if (this.opened >= 0) this.tell(this.opened);
   }
 

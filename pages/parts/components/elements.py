@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -162,16 +163,18 @@ def live_figures(readings: Sequence[LiveNumber], key: str) -> None:
         row.metric(each.label, each.value, width="content")
 
 
-def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> None:
+def headline(
+    sentences: Sequence[str], numbers: Mapping[str, LiveNumber], key: str = "headline"
+) -> None:
     """Show the last of the sentences whose numbers, {accuracy} and others in braces, are known.
 
     Where {accuracy} and {baseline} are, {lost} or {gained} is the difference.
     """
     if follows():
         readings = [asdict(each) | {"label": name} for name, each in numbers.items()]
-        mount("live_figures", "headline", {"sentences": sentences, "readings": readings})
+        mount("live_figures", key, {"sentences": sentences, "readings": readings})
     else:
-        st.subheader(sentences[0], anchor=False)
+        st.html(f"<p class=headline>{escape(sentences[0])}</p>")
 
 
 def run_progress(run: str, after: int, label: str, state: Mapping[str, Any], key: str) -> None:

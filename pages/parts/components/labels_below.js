@@ -2,7 +2,7 @@
    stand below it, in a key; a chart that stays in sight is low there. In a low window a chart is lower. */
 import { LINE, beside, margins } from "./figure_growth.js";
 
-const NARROW = 480; // pixels of a chart's width
+const NARROW = 360; // pixels of a chart's width
 const LOW = 200; // pixels of a narrow chart that stays in sight
 const APART = 0.07; // of the height, between two plots
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too

@@ -9,6 +9,8 @@ import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
+const KEPT = 4000; // ms for which that line stays when the hand rests
+const LEADS = "leads"; // marks the line whose place is kept while a slider is moved
 const LABEL = /^<span style="color:(#\w+)">(.*?)<\/span> (.*)$/; // as dpcore's `written` marks a line's label
 let plotly = null;
 
@@ -20,6 +22,7 @@ class Chart {
     this.took = 0;
     this.build();
     this.preview = new Preview((drawing) => this.take(drawing), () => this.release(), (waiting) => this.say(waiting));
+    this.preview.begins = () => this.keep();
     this.sizes = new ResizeObserver(() => this.plan());
     this.sizes.observe(this.box);
   }
@@ -53,6 +56,10 @@ class Chart {
 
   /* What the page has drawn while a slider was moved. */
   release() {
+    this.forgetting = setTimeout(() => {
+      this.before = undefined;
+      this.plan();
+    }, KEPT);
     if (this.data && !this.closed) this.take(this.data);
   }
 
@@ -71,6 +78,7 @@ class Chart {
 
   close() {
     clearTimeout(this.planned);
+    clearTimeout(this.forgetting);
     this.closed = true;
     this.preview.close();
     this.sizes.disconnect();
@@ -103,7 +111,7 @@ class Chart {
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
     if (matchMedia("(pointer: coarse)").matches) look.dragmode = false; // a finger scrolls the page
-    globalThis.Plotly.react(this.plot, this.figure.data, look, { displayModeBar: false });
+    globalThis.Plotly.react(this.plot, [...this.where(), ...this.figure.data], look, { displayModeBar: false });
     if (!this.listens && this.plot.on) {
       this.listens = true;
       this.plot.on("plotly_click", ({ points: [point] }) => this.data.clicks && this.tell("clicked", [point.x, point.y]));
@@ -112,6 +120,17 @@ class Chart {
     if (grown.length) this.fill();
     this.say();
     this.took = performance.now() - this.drawn;
+  }
+
+  /* Keep the leading line as it is where a drag begins, unless that of a drag just before is still there. */
+  keep() {
+    clearTimeout(this.forgetting);
+    this.before ??= this.figure?.data.find(({ meta }) => meta === LEADS);
+  }
+
+  where() {
+    if (!this.before) return [];
+    return [{ ...this.before, uid: "before", fill: "none", opacity: 0.45, hoverinfo: "skip", line: { ...this.before.line, dash: "dot" } }];
   }
 
   /* Write the labels for which the chart has no room into the key, which can be shut where the chart stays in sight. */

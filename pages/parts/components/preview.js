@@ -33,6 +33,7 @@ export class Preview {
     event.preventDefault();
     this.wanted = event.detail;
     this.field = field;
+    if (!this.ahead) this.begins?.();
     this.ahead = true;
     clearTimeout(this.ending);
     this.ending = setTimeout(() => this.end(), HELD);

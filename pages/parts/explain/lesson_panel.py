@@ -10,14 +10,16 @@ from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
+from dpcore.training.settings import SETTINGS
+from dpcore.training.slider_stops import show
 from pages.parts.controls.url_state import Remembered, write
 from pages.parts.explain.lesson import Lesson
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.explain.scene import DATASET, Scene
 from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
+from pages.parts.train import run_picker
 from pages.parts.train.buttons import start
-from pages.parts.train.run_picker import show
 from pages.parts.train.settings_form import DEFAULTS
 
 LIST = "lesson_list"  # in the session: True while the list of lessons is open
@@ -29,7 +31,11 @@ HOME = Scene()
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
 FEATURES = suited_features(DATASET)[0]
 # The fields of a page that was just opened.
-UNCHOSEN = FIELDS | {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}
+UNCHOSEN = FIELDS | {
+    "sigma": show(SETTINGS["sigma"].default),
+    "features": FEATURES,
+    "model": models_for(DATASET, FEATURES)[-1],
+}
 CLOSE = "Ends the lesson; your own settings come back."
 
 
@@ -53,7 +59,7 @@ def lesson_menu() -> None:
 @uninterrupted
 def _choose(name: str) -> None:
     write({LIST: False})  # the open list would hide the lesson
-    show([])  # the visitor's own runs have other settings
+    run_picker.show([])  # the visitor's own runs have other settings
     go_to(name, 1)
 
 

@@ -21,6 +21,7 @@ WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
 WORDS = words_in(Path(__file__).with_name("words.toml"))
 PEOPLE = 100
 COLUMNS = 10
+WIDE = 20  # columns of a low picture
 PITCH, ROW = 10, 13  # units of the drawing between two people, and between two rows
 HEAD, BODY = 3, 5  # widths of strokes
 ABSENT = f"{GREY}60"
@@ -124,6 +125,11 @@ def odds_icons(found: Risks) -> str:
     return f"<figure class=odds>{_drawing(after)}<figcaption>{sentence}</figcaption></figure>"
 
 
+def crowd(after: int) -> str:
+    """The picture of a hundred people in a few long rows, as HTML."""
+    return _drawing(after, WIDE)
+
+
 def _under(color: str, text: str) -> str:
     """A strong text over a line of a colour, that of the people it speaks of."""
     return f"<b style='border-bottom: 3px solid {color}'>{text}</b>"
@@ -141,16 +147,16 @@ def not_promised() -> str:
     )
 
 
-@lru_cache(maxsize=PEOPLE)
-def _drawing(after: int) -> str:
+@lru_cache(maxsize=2 * PEOPLE)
+def _drawing(after: int, columns: int = COLUMNS) -> str:
     """A hundred people in rows: by chance, added by the model, and the rest, who are faint.
 
     It is an image, since Streamlit removes SVG from HTML.
     """
-    drawn = _people(GREY, 0, BEFORE)
-    drawn += _people(ATTACK_LOOK[0], BEFORE, after)
-    drawn += _people(ABSENT, max(after, BEFORE), PEOPLE)
-    size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * ROW}"
+    drawn = _people(GREY, 0, BEFORE, columns)
+    drawn += _people(ATTACK_LOOK[0], BEFORE, after, columns)
+    drawn += _people(ABSENT, max(after, BEFORE), PEOPLE, columns)
+    size = f"0 0 {columns * PITCH} {PEOPLE // columns * ROW}"
     image = (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}'"
         f" stroke-linecap='round'>{drawn}</svg>"
@@ -162,13 +168,13 @@ def _drawing(after: int) -> str:
     return f'<img class=people alt="{alt}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
 
 
-def _people(color: str, first: int, last: int) -> str:
+def _people(color: str, first: int, last: int, columns: int) -> str:
     """People as two strokes with round ends: a dot for the head, and a thicker one below it."""
     heads = ""
     bodies = ""
     for k in range(first, last):
-        x = PITCH * (k % COLUMNS) + PITCH // 2
-        y = ROW * (k // COLUMNS)
+        x = PITCH * (k % columns) + PITCH // 2
+        y = ROW * (k // columns)
         heads += f"M{x} {y + 2}v0"
         bodies += f"M{x} {y + 7}v1"
     return (

@@ -1,5 +1,6 @@
 """The buttons that start and resume training runs, and put them on the charts."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import streamlit as st
@@ -7,7 +8,7 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.report.numbers import marked, outward, plain
 from dpcore.privacy.report.statement import seed_warning
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.runs.expected import duration
@@ -19,6 +20,7 @@ from dpcore.training.plan import plan
 from dpcore.training.settings import SETTINGS
 from pages.parts import jobs
 from pages.parts.controls.data import choose, nearest_here
+from pages.parts.controls.url_state import write
 from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -119,6 +121,13 @@ def baseline_button(form: Form, store: Store | None, on_screen: Callable[[], For
         disabled=store is None or not form.configs,
         width="stretch",
     )
+
+
+def smaller_delta(n: int) -> None:
+    """Draw the button that sets a delta well below 1/n: n^-1.1, as is usual, rounded down."""
+    delta = plain(float(outward(n**-1.1, math.floor, 2)))
+    label = f"Use 1/n^1.1 = {delta}"
+    st.button(label, key="smaller_delta", on_click=write, args=({"delta": delta},))
 
 
 @uninterrupted

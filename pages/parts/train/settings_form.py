@@ -20,7 +20,7 @@ from pages.parts.controls.url_state import look_again, page_fields, write
 from pages.parts.controls.widgets import Drawing
 from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
-MORE = "Delta, schedule, method, model, presets"
+MORE = "All settings"
 GOOD = "form_good"  # the last form whose values went together
 # Of all fields that were shown in this session: others come with other choices.
 DEFAULTS = "form_defaults"
@@ -33,6 +33,7 @@ class Places(NamedTuple):
     """Places among the fields."""
 
     start: Any  # of the buttons
+    status: Any  # of the runs, below them
     beside_sigma: Any
     end: Any
 
@@ -75,29 +76,32 @@ def last_good(form: Form, place: Any) -> Form:
 def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
     clip_norm = clip_norm_of(form.usual).key
     lr = learning_rate_of(form.usual).key
-    _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
-    note_number(form.data)
-    start = st.container(key="start", gap="xsmall")
-    tell_other_data(form.data)
-    note = DATASETS[form.data.dataset].note
-    if note and form.data.here:
-        st.caption(note)
-    drawing.draw_either(controls.SAMPLING)
     with st.container(key="sigma_place"):
         drawing.draw("sigma")
         beside_sigma = st.container(key="beside_sigma")
+    drawing.draw_either(controls.SAMPLING)
     drawing.draw_either(controls.LENGTH)
     drawing.draw(clip_norm)
     _rate_hint(form, lr)
-    _draw_halves(drawing, "halves_below", "optimizer", "sampler")
-    sampler = SAMPLERS[fields.rows[controls.SAMPLER.key].text]
-    for parameter in sampler.parameters:
-        if parameter.name in fields.rows:
-            drawing.draw(parameter.name)
-    if form.sampler not in DRAWN:
-        st.caption(POISSON_DRAWN)
+    _draw_halves(drawing, "halves_below", "optimizer", controls.DELTA.key)
+    with st.container(key="start_place", gap="xsmall"):
+        start = st.container(key="start", gap="xsmall")
+        status = st.container()
     with st.expander(MORE, expanded=drawing.opened("schedule_open")), st.container(gap="xsmall"):
         top = st.container()
+        _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
+        note_number(form.data)
+        tell_other_data(form.data)
+        note = DATASETS[form.data.dataset].note
+        if note and form.data.here:
+            st.caption(note)
+        drawing.draw("sampler")
+        sampler = SAMPLERS[fields.rows[controls.SAMPLER.key].text]
+        for parameter in sampler.parameters:
+            if parameter.name in fields.rows:
+                drawing.draw(parameter.name)
+        if form.sampler not in DRAWN:
+            st.caption(POISSON_DRAWN)
         drawing.draw_rest("model")
         drawing.draw(lr)
         drawing.draw_rest()
@@ -105,7 +109,7 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
         with top:
             preset_choice()
     drawing.say_problem()
-    return Places(start, beside_sigma, end)
+    return Places(start, status, beside_sigma, end)
 
 
 def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:

@@ -40,8 +40,9 @@ def train(page: AppTest):
 
 
 def traces(page: AppTest) -> list[dict]:
-    """The lab's chart."""
-    return charts(page)[0]["data"]
+    """The lab's chart of accuracy, and that of epsilon."""
+    accuracy, epsilon = charts(page)[:2]
+    return [*accuracy["data"], *epsilon["data"]]
 
 
 def test_train_queues_the_settings_and_the_run_without_privacy_beside_them(store: Store):
@@ -72,7 +73,7 @@ def test_the_switch_stays_as_it_is_and_a_baseline_that_is_known_is_shown_at_once
 
 
 def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
-    assert train(opened()).label == "Train · epsilon ≤ 1.57"
+    assert train(opened()).label == "Train · epsilon ≤ 0.318"
     recorded(store, FIRST, 70, Status.FINISHED)
     recorded(store, baseline_of(FIRST), 70, Status.FINISHED)
     assert train(opened()).label.split(" · ")[1].endswith(" s")
@@ -131,13 +132,15 @@ def test_a_run_of_these_settings_is_private_and_of_others_a_ghost(store: Store):
     names = [trace["name"] for trace in traces(opened(run))]
     assert "private" in names
     names = [trace["name"] for trace in traces(opened(run, sigma="2"))]
-    assert "sigma 1.23" in names
-    assert "sigma 1.23, certified" in names
+    assert "sigma 4" in names
+    assert "sigma 4, certified" in names
 
 
 def test_a_private_runs_norms_and_one_of_its_steps_can_be_seen(store: Store):
     page = opened_at(PAGE, recorded(store, FIRST, 40), session={"step_shown": True})
-    (shown,) = [each.proto.body for each in page.get("html") if "<ol" in each.proto.body]
+    (shown,) = [
+        each.proto.body for each in page.get("html") if '<ol class="step-shown' in each.proto.body
+    ]
     assert "Add up, and add noise" in shown
     assert any("Gradient norms before clipping" in each.value for each in page.markdown)
 
@@ -166,14 +169,16 @@ def test_a_run_that_a_worker_trains_can_be_paused_stepped_and_played(store: Stor
 
 def test_before_any_run_a_step_of_the_settings_can_be_seen(store: Store):
     page = opened_at(PAGE, session={"step_shown": True})
-    (shown,) = [each.proto.body for each in page.get("html") if "<ol" in each.proto.body]
+    (shown,) = [
+        each.proto.body for each in page.get("html") if '<ol class="step-shown' in each.proto.body
+    ]
     assert shown.count("<img") == 6 + 6 + 6 + 3
-    assert "sigma C = 1.23 × 0.1 = 0.123" in shown
+    assert "sigma C = 4 × 0.1 = 0.4" in shown
 
 
 def notes(page: AppTest) -> list[str]:
     layout = charts(page)[0]["layout"]
-    return [note["text"] for note in layout["annotations"] if note.get("yref") == "y2"]
+    return [note["text"] for note in layout["annotations"] if note.get("yref") == "paper"]
 
 
 def test_the_chart_asks_to_press_train_only_where_the_button_can_be_pressed(store: Store):

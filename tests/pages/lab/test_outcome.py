@@ -1,33 +1,43 @@
-"""The headline of the lab: what privacy costs is said of a run and its own baseline alone."""
+"""The first screen of the Lab: what a network learns and what it keeps secret, in large numbers."""
 
+import math
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
+from dpcore.privacy.report.ruler import RULER
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts import lab
+from dpcore.training.recorded import recorded_at
+from pages.parts import hero
+from pages.parts.components.elements import LiveNumber
 from pages.parts.controls.fields import Fields
+from pages.parts.results import cache
 from pages.parts.results.sampled import sampled_of
 from pages.parts.train.form import baseline_of, form_of
 from pages.parts.train.run_history import watched_runs
 from tests.pages.train_page import FIRST, recorded
 
 OWN = baseline_of(FIRST)
+Said = dict[str, tuple[list[str], Mapping[str, LiveNumber]]]  # by the key of a line
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict]]:
-    """The sentences and numbers of each headline."""
-    found: list[tuple[list[str], dict]] = []
-    monkeypatch.setattr(
-        lab, "headline", lambda sentences, numbers: found.append((sentences, numbers))
-    )
+def said(monkeypatch: pytest.MonkeyPatch) -> Said:
+    """The sentences and numbers of each line."""
+    found: Said = {}
+
+    def headline(sentences: list[str], numbers: Mapping[str, LiveNumber], key: str = "words"):
+        found[key] = (sentences, numbers)
+
+    monkeypatch.setattr(hero, "headline", headline)
     return found
 
 
-def say(store: Store, ids: list[str], **texts: str) -> None:
-    lab.say_outcome(form_of(Fields(texts), "cpu"), {}, None, watched_runs(store, ids))
+def say(store: Store, ids: list[str], epsilon: float = math.inf, **texts: str) -> None:
+    hero.say_learnt(form_of(Fields(texts), "cpu"), watched_runs(store, ids), epsilon)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +45,10 @@ def say(store: Store, ids: list[str], **texts: str) -> None:
     [(OWN, True), (replace(OWN, seed=7), True), (replace(OWN, epochs=9.0), False)],
 )
 def test_what_privacy_costs_is_said_beside_the_same_run_without_it_alone(
-    store: Store, said: list, baseline, compared: bool
+    store: Store, said: Said, baseline, compared: bool
 ) -> None:
     say(store, [recorded(store, config, 40, Status.FINISHED) for config in (FIRST, baseline)])
-    ((sentences, numbers),) = said
+    sentences, numbers = said["words"]
     assert ("baseline" in numbers) is compared
     assert any("costs {lost} points" in each for each in sentences) is compared
     # Else it is said of any run.
@@ -48,43 +58,85 @@ def test_what_privacy_costs_is_said_beside_the_same_run_without_it_alone(
 
 @pytest.mark.parametrize(("status", "words"), [(None, "so far"), (Status.CANCELLED, "cut short")])
 def test_a_private_run_that_has_not_ended_has_no_price_yet(
-    store: Store, said: list, status, words: str
+    store: Store, said: Said, status, words: str
 ) -> None:
     say(store, [recorded(store, FIRST, 40, status), recorded(store, OWN, 40, Status.FINISHED)])
-    ((sentences, _),) = said
+    sentences, _ = said["words"]
     assert not any("costs" in each for each in sentences)
     assert words in sentences[-1]
-    assert "Without privacy {baseline} %" in sentences[-1]
+    assert "{baseline} % without privacy." in sentences[-1]
 
 
-def test_a_run_of_other_settings_stands_behind_the_epsilon_of_these(
-    store: Store, said: list
-) -> None:
+def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: Said) -> None:
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2", delta="1e-6")
-    (((before, sentence), numbers),) = said
-    assert "{" not in before  # until the run has an accuracy
-    assert "The run in the chart: {accuracy} % right at epsilon {epsilon}, delta 1e-5." in sentence
+    sentences, numbers = said["words"]
+    assert "{" not in sentences[0]  # until the run has an accuracy
+    assert "The run in the chart: {accuracy} % at epsilon {epsilon}, delta 1e-5." in sentences[-1]
     assert set(numbers) == {"accuracy", "epsilon"}
+    large, numbers = said["learnt"]
+    assert large[-1] == "{accuracy} of 100 right"
+    assert numbers["accuracy"].value == "66"
 
 
-def test_an_epsilon_of_other_batches_names_the_steps_it_counts(store: Store, said: list) -> None:
-    form = form_of(Fields({"batch": "514", "sampler": "shuffle"}), "cpu")
-    assert form.mechanism
-    otherwise = sampled_of("shuffle", form.mechanism, form.delta)
-    assert otherwise
-    lab.say_outcome(form, {}, otherwise, [])
-    ((sentences, _),) = said
-    assert form.steps == 98
-    assert [each.split(" after ")[1] for each in sentences] == ["5 epochs (95 steps)."]
+def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilon(
+    store: Store, said: Said
+) -> None:
+    for epsilon in (0.4, 2.0, math.inf):
+        say(store, [], epsilon)
+        found = recorded_at("mnist", "sample", epsilon)
+        assert found
+        assert found.epsilon <= epsilon
+        assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"]
+        (words,) = said["words"][0]
+        assert words.startswith("Recorded at epsilon ≤ ")
+        assert f"costs {100 * (found.baseline - found.accuracy):.1f} points" in words
+    say(store, [], 1e-9)
+    assert said["learnt"][0] == ["– of 100 right"], "nothing so private was recorded"
+    say(store, [], 1.0, dataset="other", n="1281167")
+    assert said["learnt"][0] == ["– of 100 right"], "nothing was trained on such data"
 
 
 @pytest.mark.parametrize("changed", [{"sampler": "shuffle"}, {"sigma": 0.0}])
 def test_a_run_without_an_epsilon_by_the_accountants_is_told_by_its_accuracy_alone(
-    store: Store, said: list, changed: dict
+    store: Store, said: Said, changed: dict
 ) -> None:
     run = recorded(store, replace(FIRST, **changed), 40, Status.FINISHED)
     say(store, [run], **{name: str(value) for name, value in changed.items()})
-    ((sentences, numbers),) = said
-    assert sentences[-1] == "{accuracy} % right."
-    assert not any("Press Train" in each for each in sentences) or "sampler" not in changed
+    sentences, numbers = said["words"]
+    assert sentences[-1] == "{accuracy} %."
     assert numbers["accuracy"].value == "66.0"
+
+
+def test_an_epsilon_of_other_batches_names_the_steps_it_counts() -> None:
+    form = form_of(Fields({"batch": "514", "sampler": "shuffle"}), "cpu")
+    assert form.mechanism
+    otherwise = sampled_of("shuffle", form.mechanism, form.delta)
+    assert otherwise
+    assert form.steps == 98
+    assert hero.cost_of(form, {}, otherwise).endswith(" after 5 epochs (95 steps).")
+
+
+def test_the_spy_of_no_proven_epsilon_is_always_right(said: Said, monkeypatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(hero.st, "html", drawn.append)
+    hero.say_kept(None, "")
+    assert said["kept"][0] == ["100 of 100"]
+    assert "no promise at all" in drawn[-1]
+    form = form_of(Fields({}), "cpu")
+    assert form.mechanism
+    found = cache.risks(form.mechanism, form.delta)
+    hero.say_kept(found, "")
+    (right,) = said["kept"][0]
+    assert int(right.split()[0]) >= 100 * (1 + found.advantage.upper) / 2
+    sure = re.search(r"at most ([\d.]+) % sure", drawn[-1])
+    assert sure
+    assert float(sure[1]) >= 100 * found.sure
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.32, 1.0, 3.0, 30.0, 1e9, math.inf])
+def test_the_ruler_marks_the_range_of_epsilon_and_names_all(epsilon: float) -> None:
+    html = hero.ruler(epsilon)
+    own = next(each for each in RULER if epsilon <= each.most)
+    assert f"<li class=here data-range={own.name}" in html
+    assert html.count("class=here") == 1
+    assert all(f">{each.name}</button>" in html for each in RULER)

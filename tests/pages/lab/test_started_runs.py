@@ -63,7 +63,7 @@ def test_an_unknown_run_in_the_address_is_a_sentence(store: Store):
 def test_bad_input_is_a_sentence_and_starts_nothing(store: Store):
     for query, sentence in (
         ({"batch": "20000"}, "Expected batch must be at most n=10000; lower the batch or raise n."),
-        ({"sigma": "abc"}, f"Noise multiplier sigma must be a number: {FORMS}. Showing 1.23."),
+        ({"sigma": "abc"}, f"Noise multiplier sigma must be a number: {FORMS}. Showing 4."),
         ({"epochs": "1e9"}, "Epochs must "),
         ({"clip_norm": "0"}, "Clipping norm C must "),
         ({"lr_mnist_linear_sgd": "-1"}, "Learning rate must be above 0 and at most 1e+38."),

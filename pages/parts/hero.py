@@ -1,0 +1,279 @@
+"""The first screen of the Lab: what a network learns, and what it keeps secret.
+
+Two large numbers, with a picture for each: test digits with the networks' answers, and a hundred
+people of whom a spy guesses who was in the data.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from dpcore.data.catalogue import DATASETS, available
+from dpcore.data.loading import load_test_images
+from dpcore.figures.sampled import Sampled
+from dpcore.figures.style import run_styles
+from dpcore.privacy import words_in
+from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.mechanism import Kind
+from dpcore.privacy.report.attack_risk import Risks
+from dpcore.privacy.report.numbers import marked, plain
+from dpcore.privacy.report.ruler import LEAST, MOST, RULER, range_of
+from dpcore.privacy.report.verdict import lowered
+from dpcore.runs.history import RunRecord
+from dpcore.runs.record import Status
+from dpcore.training.config import RunConfig
+from dpcore.training.events import SHOWN_EXAMPLES
+from dpcore.training.recorded import recorded_at
+from pages.parts.components.elements import LiveNumber, follows, headline, mount
+from pages.parts.controls.mechanism import after_training
+from pages.parts.results.odds import BEFORE, PEOPLE, crowd, of_hundred, term
+from pages.parts.results.tables import image_source
+from pages.parts.train.buttons import alike
+from pages.parts.train.form import Form, baseline_of
+from pages.parts.train.run_charts import marked_epsilon, spent_by_step
+from pages.parts.train.run_history import epsilons_of
+
+WORDS = words_in(Path(__file__).with_name("hero.toml"))
+
+
+def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
+    """The last of the runs shown that is private, or that is not."""
+    return next((each for each in reversed(watched) if each.config.private is private), None)
+
+
+def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None:
+    """Draw how much the network learns: of the run shown, or else what was recorded.
+
+    Privacy has a price once a private run has finished: before, its accuracy is that of a shorter
+    training.
+    """
+    st.html(f"<h2 class=hero>{WORDS['learns']}</h2>")
+    private = last_of(watched, private=True)
+    compared = watched
+    if private:  # only its own baseline tells the cost of privacy
+        own = baseline_of(private.config)
+        compared = [each for each in watched if alike(each.run, own)]
+    baseline = last_of(compared, private=False)
+    if private is None and baseline is None:
+        _say_recorded(form, epsilon)
+        return
+    large = {}
+    numbers = {}
+    sentences = []
+    if baseline:
+        large["baseline"] = _accuracy(baseline, digits=0)
+        numbers["baseline"] = _accuracy(baseline)
+        alone = WORDS["baseline"]
+        if any(each.config.private and each.run.status is Status.QUEUED for each in watched):
+            alone = f"{alone} {WORDS['next']}"
+        sentences.append(alone)
+    if private:
+        large["accuracy"] = _accuracy(private, digits=0)
+        numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
+        sentences += _reached(private, form, beside_baseline=baseline is not None)
+    headline([WORDS["waiting"], WORDS["large_baseline"], WORDS["large"]], large, "learnt")
+    headline([WORDS["preparing"], *sentences], numbers)
+
+
+def _say_recorded(form: Form, epsilon: float) -> None:
+    """Draw what the defaults reached at this epsilon, if that was recorded for these data."""
+    data = form.data
+    found = recorded_at(data.dataset, data.source, epsilon) if data.here else None
+    if found is None:
+        headline([WORDS["waiting"]], {}, "learnt")
+        headline([WORDS["ask"] if form.configs else WORDS["untrained"]], {})
+        return
+    right = f"{100 * found.accuracy:.0f}"
+    lost = 100 * (found.baseline - found.accuracy)
+    words = WORDS["recorded"] if lost > 0 else WORDS["recorded_free"]
+    epsilon_then = marked(found.epsilon, Kind.CERTIFIED)
+    baseline = f"{100 * found.baseline:.0f}"
+    headline([WORDS["large"].replace("{accuracy}", right)], {}, "learnt")
+    headline([words.format(baseline=baseline, lost=f"{lost:.1f}", epsilon=epsilon_then)], {})
+
+
+def _reached(private: RunRecord, form: Form, *, beside_baseline: bool) -> list[str]:
+    """The sentences about a private run, the ones with more numbers later."""
+    at = ""
+    if private.plan.mechanism:
+        at = " at epsilon {epsilon}"
+        if private.config.delta != form.delta:
+            at += f", delta {plain(private.config.delta)}"
+    finished = private.run.status is Status.FINISHED
+    if finished:
+        end = "."
+    elif private.run.active:
+        end = WORDS["so_far"]
+    else:
+        end = WORDS["cut_short"]
+    alone = f"{{accuracy}} %{at}{end}"
+    if _of_other_settings(private.config, form):
+        alone = f"{WORDS['other_settings']} {alone}"
+    if not beside_baseline:
+        return [alone]
+    if not finished:
+        return [alone, f"{alone} {WORDS['without']}"]
+    return [alone, f"{alone} {WORDS['costs']}", f"{alone} {WORDS['gains']}"]
+
+
+def _of_other_settings(config: RunConfig, form: Form) -> bool:
+    """True unless the form describes the run, except for its seed."""
+    if not form.configs:
+        return True
+    return replace(form.configs[0], seed=config.seed) != config
+
+
+def _accuracy(watched: RunRecord, digits: int = 1) -> LiveNumber:
+    tests = watched.history.evaluated
+    value = f"{100 * tests[-1].accuracy:.{digits}f}" if tests else ""
+    return LiveNumber(
+        "", value, *watched.since, event="evaluated", y="accuracy", scale=100.0, digits=digits
+    )
+
+
+def _epsilon(watched: RunRecord) -> LiveNumber:
+    tests = watched.history.evaluated
+    spent = epsilons_of(watched, CERTIFIED, [tests[-1].step]) if tests else ()
+    value = marked_epsilon(watched, CERTIFIED, spent[0]) if spent else ""
+    return LiveNumber(
+        "", value, *watched.since, event="evaluated", texts=spent_by_step(watched, CERTIFIED)
+    )
+
+
+def say_kept(found: Risks | None, cost: str) -> None:
+    """Draw how often the best spy is right, and the worst single case; all if nothing is proven."""
+    st.html(f"<h2 class=hero>{WORDS['secret']}</h2>")
+    after = of_hundred(found) if found else PEOPLE
+    headline([WORDS["spy"].format(after=after)], {}, "kept")
+    sure = 100.0
+    if found and not found.empty:
+        sure = min(math.ceil(1000 * found.sure) / 10, 100.0)
+    words = "average" if sure < 100 else "no_promise"
+    st.html(
+        f"<p class=kept-words>{WORDS[words].format(before=BEFORE, sure=f'{sure:g}')} {cost}</p>"
+    )
+
+
+def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
+    """What the settings cost, as HTML."""
+    after = form.after
+    if otherwise:
+        last = otherwise.curve.last
+        after = after_training(f"{otherwise.epochs[-1]:g}", int(otherwise.curve.steps[-1]))
+    elif CERTIFIED in curves:
+        last = curves[CERTIFIED].last
+    else:
+        return escape(WORDS["unproven"])
+    epsilon = term("epsilon", "hero", "Epsilon")
+    return f"{epsilon} <b>{marked(last.value, last.kind, last.lower)}</b> {lowered(after)}."
+
+
+def kept_picture(found: Risks | None, epsilon: float) -> None:
+    """Draw a hundred people, one person in the worst case, and the ruler of epsilon."""
+    after = of_hundred(found) if found else PEOPLE
+    sure = 1.0 if found is None or found.empty else found.sure
+    share = min(math.ceil(1000 * sure) / 10, 100.0)
+    words = WORDS["single"].format(sure=f"{share:g}")
+    single = (
+        f'<div class=single role=img aria-label="{words}" title="{words}">'
+        f"<i style='width:{share}%'></i><span>{WORDS['worst']}</span></div>"
+    )
+    st.html(f"<div class=kept-picture>{crowd(after)}<div>{single}{ruler(epsilon)}</div></div>")
+
+
+def ruler(epsilon: float) -> str:
+    """The ruler of epsilon as HTML: its ranges with their words and reasons, and a mark on it."""
+    decades = math.log10(MOST / LEAST)
+    own = range_of(epsilon)
+    ranges = []
+    below = LEAST
+    for each in RULER:
+        share = math.log10(min(each.most, MOST * 10**0.5) / below) / decades
+        here = " class=here" if each is own else ""
+        word = f'<span class=term><button popovertarget="ruler-{each.name}">{each.name}</button>'
+        reason = f'<span popover id="ruler-{each.name}">{escape(each.reason)}</span></span>'
+        ranges.append(
+            f'<li{here} data-range={each.name} style="flex:{share:.4f}">{word}{reason}</li>'
+        )
+        below = each.most
+    whole = decades + 0.5  # in decades; none, above the last limit, takes half of one
+    at = math.log10(min(max(epsilon, LEAST), MOST * 10**0.5) / LEAST) / whole
+    ticks = []
+    for tick in (0.1, 1, 10, 100):
+        place = math.log10(tick / LEAST) / whole
+        ticks.append(f'<span style="left:{100 * place:.1f}%">{tick:g}</span>')
+    return (
+        f'<div class=ruler><ol>{"".join(ranges)}</ol><b style="left:{100 * at:.1f}%">▼</b>'
+        f"<p aria-hidden=true>{''.join(ticks)}</p></div>"
+    )
+
+
+def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
+    """Show the first test images with the answers of the last private run and of its baseline.
+
+    Nothing is shown for other data. A click on an image shows the probabilities of all runs, or a
+    hint before there are any.
+    """
+    data = watched[-1].config if watched else form.data
+    dataset = data.dataset
+    source = data.source
+    here = watched or form.data.here
+    if not here or not DATASETS[dataset].images or source not in available(dataset):
+        return
+    if not follows():
+        return
+    try:
+        images, labels = first_test_images(dataset, source)
+    except ValueError:  # a damaged file: a run that is started says so
+        return
+    shown = [each for each in watched if each.config.dataset == dataset]
+    runs = []
+    styles = run_styles(each.config.private for each in shown)
+    for each, style in zip(shown, styles, strict=True):
+        known = [test.answers for test in each.history.evaluated if test.answers]
+        run = {
+            "run": each.run.id,
+            "label": each.label,
+            "color": style.color,
+            "active": each.run.active,
+            "after": each.history.sequence,  # number of the last event that is known
+            "answers": known[-1] if known else None,
+        }
+        runs.append(run)
+    rows = []  # of answers: the place of their run, and their name
+    for private, name in ((True, WORDS["private_row"]), (False, WORDS["baseline_row"])):
+        of = last_of(shown, private=private)
+        rows.append({"run": shown.index(of) if of else -1, "name": name})
+    data = {
+        "label": "Test images, and what the networks answer for each",
+        "images": images,
+        "labels": labels,
+        "grey": DATASETS[dataset].grey,
+        "classes": DATASETS[dataset].classes,
+        "runs": runs,
+        "rows": rows,
+        "hint": "Press Train: what the network answers appears here.",
+    }
+    mount("answers", "answers", data)
+
+
+@lru_cache(maxsize=8)
+def first_test_images(dataset: str, source: str) -> tuple[list[str], list[int]]:
+    """The test images whose answers runs tell, as addresses that hold them, and their labels.
+
+    The darkness of a grey one is its opacity, so that it can have the colour of the text.
+    """
+    test = load_test_images(dataset, source)
+    images = test.images[:SHOWN_EXAMPLES]
+    labels = test.labels[:SHOWN_EXAMPLES].tolist()
+    if DATASETS[dataset].grey:
+        pixels = [np.dstack([np.zeros_like(each), each]) for each in images]
+    else:
+        pixels = [np.ascontiguousarray(np.moveaxis(each, 0, -1)) for each in images]
+    return [image_source(each) for each in pixels], labels
