@@ -132,7 +132,7 @@ def accuracy_table(found: Results) -> str:
     by_place = {(each.method, each.epsilon): each for each in found.measured}
     rows = []
     for name in found.request.methods:
-        without = by_place.get((name, None))
+        without = by_place.get((name, None))  # a method without noise: the same at each epsilon
         row = [f"{drawn_line(method_style(name))} {escape(METHODS[name].title)}"]
         for epsilon in epsilons:
             measured = without or by_place.get((name, epsilon))
