@@ -54,11 +54,8 @@ class Results:
         return all_of(self.events, Skipped)
 
     @cached_property
-    def seconds(self) -> float | None:
-        finished = last_of(self.events, Finished)
-        if finished is None:
-            return None
-        return finished.seconds
+    def finished(self) -> Finished | None:
+        return last_of(self.events, Finished)
 
     @property
     def done(self) -> int:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import NAMES, PLAIN, defaults, noise_of, phrase
+from dpcore.training.defaults import NAMES, PLAIN, noise_of, phrase, usual_of
 from dpcore.training.settings import SETTINGS
 
 UNSAID = "linear"  # not named if the features are
@@ -76,15 +76,7 @@ def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
 
 def _chosen(name: str, config: RunConfig) -> float | None:
     """The value, or None for the default of this training."""
-    usual = defaults(
-        config.dataset,
-        config.model,
-        config.optimizer,
-        config.source,
-        private=config.private,
-        reading=config.reading,
-        features=config.features,
-    )
+    usual = usual_of(config, private=config.private)
     value = getattr(config, name)
     return None if value == getattr(usual, name) else value
 
