@@ -172,7 +172,8 @@ def say_outcome(
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
         alone = "{baseline} % right without privacy."
-        if any(each.config.private and each.run.status is Status.QUEUED for each in runs):
+        queued = [each for each in runs if each.run.status is Status.QUEUED]
+        if last_of(queued, private=True):
             alone += " The private run comes next."
         sentences.append(alone)
     if private:
@@ -219,7 +220,10 @@ def _numbers(private: RunRecord) -> dict[str, LiveNumber]:
 
 def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
     """The last of the runs shown that is private, or that is not."""
-    return next((each for each in reversed(watched) if each.config.private is private), None)
+    for each in reversed(watched):
+        if each.config.private is private:
+            return each
+    return None
 
 
 def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
@@ -269,14 +273,13 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
     runs = []
     styles = run_styles(each.config.private for each in shown)
     for each, style in zip(shown, styles, strict=True):
-        known = [test.answers for test in each.history.evaluated if test.answers]
         run = {
             "run": each.run.id,
             "label": each.label,
             "color": style.color,
             "active": each.run.active,
             "after": each.history.sequence,  # number of the last event that is known
-            "answers": known[-1] if known else None,
+            "answers": _latest_answers(each),
         }
         runs.append(run)
     data = {
@@ -293,6 +296,14 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
     mount("answers", "answers", data)
 
 
+def _latest_answers(watched: RunRecord) -> Sequence[Sequence[float]] | None:
+    """The last probabilities that the run told; not each test tells them."""
+    for test in reversed(watched.history.evaluated):
+        if test.answers:
+            return test.answers
+    return None
+
+
 @lru_cache(maxsize=8)
 def first_test_images(dataset: str, source: str) -> tuple[list[str], list[int]]:
     """The test images whose answers runs tell, as addresses that hold them, and their labels.
@@ -302,11 +313,14 @@ def first_test_images(dataset: str, source: str) -> tuple[list[str], list[int]]:
     test = load_test_images(dataset, source)
     images = test.images[:SHOWN_EXAMPLES]
     labels = test.labels[:SHOWN_EXAMPLES].tolist()
-    if DATASETS[dataset].grey:
-        pixels = [np.dstack([np.zeros_like(each), each]) for each in images]
-    else:
-        pixels = [np.ascontiguousarray(np.moveaxis(each, 0, -1)) for each in images]
-    return [image_source(each) for each in pixels], labels
+    addresses = []
+    for image in images:
+        if DATASETS[dataset].grey:
+            pixels = np.dstack([np.zeros_like(image), image])
+        else:
+            pixels = np.ascontiguousarray(np.moveaxis(image, 0, -1))
+        addresses.append(image_source(pixels))
+    return addresses, labels
 
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord]) -> Drawing:
@@ -381,19 +395,22 @@ def alt_of(
     otherwise: Sampled | None = None,
 ) -> str:
     """The chart in words and numbers; a run that goes on has none yet."""
-    ends = [
-        f"{titled(name)} {marked(curve.last.value, curve.kind, curve.last.lower)}"
-        for name, curve in curves.items()
-    ]
-    reached = [
-        f"{run.style.label} {percent(run.accuracy[-1])}"
-        for run, of in zip(runs, watched, strict=True)
-        if run.accuracy and not of.run.active
-    ]
-    ends += [otherwise.words] if otherwise else []
-    spent = f" Epsilon at the end: {', '.join(ends)}." if ends else ""
-    bought = f" Accuracy at the end: {', '.join(reached)}." if reached else ""
-    return f"{WORDS['lab']['alt']}{spent}{bought}"
+    ends = []
+    for name, curve in curves.items():
+        last = curve.last
+        ends.append(f"{titled(name)} {marked(last.value, last.kind, last.lower)}")
+    if otherwise:
+        ends.append(otherwise.words)
+    reached = []
+    for run, record in zip(runs, watched, strict=True):
+        if run.accuracy and not record.run.active:
+            reached.append(f"{run.style.label} {percent(run.accuracy[-1])}")
+    text = WORDS["lab"]["alt"]
+    if ends:
+        text += f" Epsilon at the end: {', '.join(ends)}."
+    if reached:
+        text += f" Accuracy at the end: {', '.join(reached)}."
+    return text
 
 
 def following(
@@ -522,14 +539,12 @@ def numbers_below(
 
 def gradients(form: Form, store: Store | None, ids: Sequence[str]) -> None:
     """Draw the norms of the last private run shown, and on demand a step in pictures."""
-    try:
-        private = (
-            [each for each in watched_runs(store, ids) if each.config.private]
-            if store is not None
-            else []
-        )
-    except (UnknownRun, StoreError):  # the chart above says so
-        return
+    private = None
+    if store is not None:
+        try:
+            private = last_of(watched_runs(store, ids), private=True)
+        except (UnknownRun, StoreError):  # the chart above says so
+            return
     if private:
-        gradient_norms(private[-1])
+        gradient_norms(private)
     step_shown(form)
