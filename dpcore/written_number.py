@@ -20,6 +20,7 @@ POWER = re.compile(rf"(?:({PLAIN})(?:x|\*))?10\^\{{?([-+]?\d+)\}}?")
 SCIENTIFIC = re.compile(rf"{PLAIN}(?:e[-+]?\d+)?", re.IGNORECASE)
 RAISED = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 LOWERED = re.compile(r"(?<=10)−(?=\d)")  # a power of ten that lost its place: 10−5
+DIGIT = re.compile(r"\d")  # of any script
 TEX = {"{,}": ",", "\\times": "x", "\\cdot": "x", "\\%": "%", "$": ""}
 SAME = str.maketrans(
     dict.fromkeys("−–‐‑", "-") | dict.fromkeys("×·⋅∙", "x") | dict.fromkeys("⁄∕", "/")
@@ -39,8 +40,9 @@ def normalised(text: str) -> str:
     for written, plain in TEX.items():
         text = text.replace(written, plain)
     text = RAISED.sub(lambda each: f"^{unicodedata.normalize('NFKC', each[0])}", text)
-    text = unicodedata.normalize("NFKC", LOWERED.sub("^-", text)).translate(SAME)
-    text = "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in text)
+    text = LOWERED.sub("^-", text)
+    text = unicodedata.normalize("NFKC", text).translate(SAME)
+    text = DIGIT.sub(lambda each: str(unicodedata.decimal(each[0])), text)
     return re.sub(r"\s*([x*/^%{}])\s*", r"\1", text.strip())
 
 

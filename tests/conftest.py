@@ -55,9 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let collections pass by what is there by now: a million objects of modules, none of which is
-    ever garbage.
-    """
+    """Exempt the million objects of the imported modules from garbage collection: they stay."""
     gc.collect()
     gc.freeze()
 

@@ -32,8 +32,9 @@ def read_history(state: Mapping[str, Any]) -> Claim:
 
 
 def history_span(text: str, history: Any) -> tuple[int, int]:
-    """Return the ends of this history in JSON that may hold others; of all where its name is
-    written with escapes.
+    """Return where this history begins and ends in a JSON text, which may hold others, too.
+
+    These are the ends of the text if the key "history" is written with escapes.
 
     >>> history_span('{"history": [[1.0, 1.0, 5]], "mechanism": "rdp"}', [[1.0, 1.0, 5]])
     (12, 27)

@@ -7,7 +7,7 @@ from dpcore.data.catalogue import DATASETS, dataset_of
 from dpcore.training.config import RunConfig
 from dpcore.training.features.kinds import PIXELS, SCATTER, SCATTER_UPRIGHT, kinds_for
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.settings import SETTINGS, Choice
+from dpcore.training.settings import SETTINGS, Choice, Settings
 
 UPRIGHT = ("mnist",)  # the data sets whose images have a meaningless slant
 # Expected batch for each source, but at most a quarter of the examples.
@@ -72,6 +72,19 @@ def defaults(
         batch=min(BATCH[source], -(-dataset_of(dataset).examples(source) // 4)),
         clip_norm=clip_norm,
         lr=lr,
+    )
+
+
+def usual_of(chosen: Settings, *, private: bool = True) -> RunConfig:
+    """The defaults beside the data, the features, the model and the optimizer that are chosen."""
+    return defaults(
+        chosen.dataset,
+        chosen.model,
+        chosen.optimizer,
+        chosen.source,
+        private=private,
+        reading=chosen.reading,
+        features=chosen.features,
     )
 
 

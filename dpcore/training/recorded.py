@@ -26,7 +26,9 @@ def recorded(dataset: str, source: str) -> tuple[Recorded, ...]:
     found = tomllib.loads(FILE.read_text(encoding="utf-8")).get(dataset, {}).get(source)
     if found is None:
         return ()
-    rows = [Recorded(*row, found["baseline"]) for row in found["private"]]
+    rows = []
+    for sigma, epsilon, accuracy in found["private"]:
+        rows.append(Recorded(sigma, epsilon, accuracy, found["baseline"]))
     return tuple(sorted(rows, key=lambda row: row.epsilon))
 
 

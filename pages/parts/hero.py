@@ -44,7 +44,10 @@ WORDS = words_in(Path(__file__).with_name("hero.toml"))
 
 def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
     """The last of the runs shown that is private, or that is not."""
-    return next((each for each in reversed(watched) if each.config.private is private), None)
+    for each in reversed(watched):
+        if each.config.private is private:
+            return each
+    return None
 
 
 def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None:
@@ -70,7 +73,8 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
         large["baseline"] = _accuracy(baseline, digits=0)
         numbers["baseline"] = _accuracy(baseline)
         alone = WORDS["baseline"]
-        if any(each.config.private and each.run.status is Status.QUEUED for each in watched):
+        queued = [each for each in watched if each.run.status is Status.QUEUED]
+        if last_of(queued, private=True):
             alone = f"{alone} {WORDS['next']}"
         sentences.append(alone)
     if private:

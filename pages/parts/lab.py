@@ -43,7 +43,14 @@ from dpcore.training.slider_stops import show
 from pages.parts.attacker import attacker
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart, still_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.hero import cost_of, kept_picture, say_kept, say_learnt, show_answers
+from pages.parts.hero import (
+    cost_of,
+    kept_picture,
+    last_of,
+    say_kept,
+    say_learnt,
+    show_answers,
+)
 from pages.parts.results import attack, cache
 from pages.parts.results.exports import (
     Origin,
@@ -401,14 +408,12 @@ def numbers_below(
 
 def gradients(form: Form, store: Store | None, ids: Sequence[str]) -> None:
     """Draw the norms of the last private run shown, and on demand a step in pictures."""
-    try:
-        private = (
-            [each for each in watched_runs(store, ids) if each.config.private]
-            if store is not None
-            else []
-        )
-    except (UnknownRun, StoreError):  # the chart above says so
-        return
+    private = None
+    if store is not None:
+        try:
+            private = last_of(watched_runs(store, ids), private=True)
+        except (UnknownRun, StoreError):  # the chart above says so
+            return
     if private:
-        gradient_norms(private[-1])
+        gradient_norms(private)
     step_shown(form)

@@ -88,22 +88,24 @@ def test_per_layer_clipping_comes_near_to_its_sensitivity_and_not_beyond() -> No
     assert 1.5 < max(look.moved for look in looks) <= math.sqrt(4) + CLOSE
 
 
-def test_the_run_stands_where_it_stood() -> None:
+def test_measuring_leaves_the_run_as_it_is_and_a_step_can_be_taken_again() -> None:
     watch = watched(request_for(optimizer="adam"), steps=2)
     before = watch.run.snapshot()
     seen = watch.observer.take(3)
     after = watch.run.snapshot()
     assert not torch.equal(before.parameters, after.parameters)
+
     assert watch._probe.measure(3, before, seen) is not None
-    again = watch.run.snapshot()
-    assert torch.equal(again.parameters, after.parameters)
-    assert all(
-        torch.equal(*pair) for pair in zip(again.state.vectors, after.state.vectors, strict=True)
-    )
-    assert all(torch.equal(*pair) for pair in zip(again.noise, after.noise, strict=True))
+    left = watch.run.snapshot()
+    assert torch.equal(left.parameters, after.parameters)
+    for own, earlier in zip(left.state.vectors, after.state.vectors, strict=True):
+        assert torch.equal(own, earlier)
+    for own, earlier in zip(left.noise, after.noise, strict=True):
+        assert torch.equal(own, earlier)
+
     watch.run.restore(before)
-    again = watch.observer.again(seen.x, seen.y, QUICK.sigma, watch.run.learning_rate.at(3))
-    assert torch.equal(again.released, seen.released)
+    repeated = watch.observer.again(seen.x, seen.y, QUICK.sigma, watch.run.learning_rate.at(3))
+    assert torch.equal(repeated.released, seen.released)
 
 
 @pytest.mark.parametrize("name", ["mlp", "cnn", "dense without bias", "embedding"])

@@ -48,25 +48,29 @@ def cut_off(store: Store, status: Status, saved: bool = True) -> tuple[str, list
 
 
 def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_run_would(capsys):
-    *_, whole = train(CONFIG)
+    *_, uninterrupted = train(CONFIG)
+    assert isinstance(uninterrupted, Finished)
     with Store() as store:
-        run, told = cut_off(store, Status.FAILED)
+        run, before = cut_off(store, Status.FAILED)
         assert main(["runs", "resume", run]) == 0
         newest, oldest = store.runs()
         events = store.events(newest.id)
-    kept = max(i for i, event in enumerate(told) if isinstance(event, Checkpointed)) + 1
-    assert events[:kept] == told[:kept]
-    assert sum(isinstance(event, Started) for event in events) == 1
-    assert isinstance(whole, Finished)
-    assert isinstance(events[-1], Finished)
-    assert dataclasses.replace(events[-1], seconds=whole.seconds) == whole
-    assert (newest.status, newest.config, newest.name) == (Status.FINISHED, CONFIG, "a name")
     assert (oldest.id, oldest.status) == (run, Status.FAILED)
-    said = capsys.readouterr()
-    assert said.out.splitlines()[-3:] == closing([CONFIG], [whole])
-    assert "The seed is fixed (0)" in said.out.splitlines()[-2]
+    assert (newest.status, newest.config, newest.name) == (Status.FINISHED, CONFIG, "a name")
     assert not checkpoint_path(store.home, newest.id).exists()
-    assert f"Recorded as run {newest.id}." in said.err
+
+    saved = [place for place, event in enumerate(before) if isinstance(event, Checkpointed)]
+    kept = saved[-1] + 1
+    assert events[:kept] == before[:kept]
+    assert sum(isinstance(event, Started) for event in events) == 1
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert dataclasses.replace(last, seconds=uninterrupted.seconds) == uninterrupted
+
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-3:] == closing([CONFIG], [uninterrupted])
+    assert "The seed is fixed (0)" in printed.out.splitlines()[-2]
+    assert f"Recorded as run {newest.id}." in printed.err
 
 
 def test_where_nothing_was_saved_it_begins_anew_and_one_that_finished_or_goes_on_is_refused(capsys):

@@ -19,19 +19,19 @@ SGD = ["tradeoff", "--q", ".01", "--sigma", "4", "--steps", "10000"]
 
 def test_the_certified_curve_holds_the_exact_one(capsys: Output) -> None:
     found = printed(capsys, GAUSSIAN)
-    alpha, certain = np.array(found["alpha"]), found["certified"]
-    exact = norm.cdf(norm.isf(alpha) - 1.0)
-    assert alpha.size == 101
-    assert np.all(np.array(certain["lower"]) <= exact + 1e-15)
-    assert np.all(np.array(certain["upper"]) >= exact - 1e-15)
-    assert certain["kind"] == "certified"
-    assert (
-        found["risks"]["advantage"]["lower"]
-        <= 2 * norm.cdf(0.5) - 1
-        <= found["risks"]["advantage"]["upper"]
-    )
-    assert found["risks"]["mu"]["lower"] <= 1.0 <= found["risks"]["mu"]["upper"]
     assert (found["q"], found["sigma"], found["steps"], found["delta"]) == (1.0, 2.0, 4, 1e-5)
+    mu = 1.0  # sqrt(steps) / sigma
+    alpha = np.array(found["alpha"])
+    assert alpha.size == 101
+    exact = norm.cdf(norm.isf(alpha) - mu)
+    certified = found["certified"]
+    assert certified["kind"] == "certified"
+    assert np.all(np.array(certified["lower"]) <= exact + 1e-15)
+    assert np.all(np.array(certified["upper"]) >= exact - 1e-15)
+    exact_risks = {"advantage": 2 * norm.cdf(mu / 2) - 1, "mu": mu}
+    for name, value in exact_risks.items():
+        bounds = found["risks"][name]
+        assert bounds["lower"] <= value <= bounds["upper"], name
 
 
 def test_points_and_schedules_are_heard(capsys: Output) -> None:

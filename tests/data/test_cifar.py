@@ -68,12 +68,13 @@ def test_an_archive_that_is_cut_short_or_none_or_lacks_a_batch_is_refused_and_no
     (tmp_path / "none.tar.gz").write_bytes(b"nonsense")
     fewer = {name: raw for name, raw in cifar10.contents.items() if name != "data_batch_4"}
     archived(tmp_path / "fewer.tar.gz", fewer)
-    words = {
+    refusals = {
         "short": "to be a folder, or a whole zip or tar archive",
         "none": "whole zip or tar archive",
         "fewer": "data_batch_4",
+        "absent": "to be a folder, or a zip or tar archive",
     }
-    for name, said in {**words, "absent": "to be a folder, or a zip or tar archive"}.items():
+    for name, said in refusals.items():
         assert main(["data", "import", str(tmp_path / f"{name}.tar.gz")]) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert said in line

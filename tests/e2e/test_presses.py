@@ -196,7 +196,7 @@ def test_a_pin_that_is_set_before_the_page_has_answered_is_of_what_was_typed(
     assert in_address(page, "pin")[0].split("~")[2] == "3.0"
 
 
-def test_a_quantity_given_instead_of_another_says_what_was_just_typed_in_the_other(
+def test_q_that_is_chosen_instead_of_a_batch_shows_the_batch_that_was_just_typed(
     page: Page, app: Server
 ):
     wire = Late(page)

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from streamlit.testing.v1 import AppTest
 
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.events import Counted, Event, Finished, Measured, Prepared, Scored, Watched
@@ -161,13 +160,3 @@ def of_config(**settings: object) -> AuditRequest:
 def without(said: Sequence[Event], *kinds: type) -> list[Event]:
     """The events but for some kinds of them."""
     return [each for each in said if not isinstance(each, kinds)]
-
-
-def words(page: AppTest, kind: str) -> str:
-    """All that the page says by elements of a kind, such as "error"."""
-    return "\n".join(str(getattr(each, "value", "")) for each in page.get(kind))
-
-
-def html_of(page: AppTest) -> str:
-    """All HTML of the page."""
-    return "\n".join(each.proto.body for each in page.get("html"))

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from streamlit.testing.v1 import AppTest
-
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared
@@ -63,13 +61,3 @@ def recorded(
     if status:
         store.end(run, status, error)
     return run
-
-
-def texts(page: AppTest, kind: str) -> str:
-    """All that the page says by elements of a kind, such as "error"."""
-    return "\n".join(str(getattr(each, "value", "")) for each in page.get(kind))
-
-
-def html(page: AppTest) -> str:
-    """All that the page says in HTML of its own."""
-    return "\n".join(each.proto.body for each in page.get("html"))

@@ -1,8 +1,18 @@
-"""What stands on a page, as numbers."""
+"""What stands on a page."""
 
 import re
 
 from streamlit.testing.v1 import AppTest
+
+
+def words(page: AppTest, kind: str) -> str:
+    """All that the page says by elements of a kind, such as "error"."""
+    return "\n".join(str(getattr(each, "value", "")) for each in page.get(kind))
+
+
+def html_of(page: AppTest) -> str:
+    """All HTML of the page."""
+    return "\n".join(each.proto.body for each in page.get("html"))
 
 
 def number_in(pattern: str, text: str) -> float:

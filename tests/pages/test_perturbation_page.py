@@ -12,7 +12,8 @@ from dpcore.training.perturbation.methods.base import Condition
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS
 from pages.parts.perturbation.results import example
-from tests.pages.perturbation_page import REQUEST, events_of, html, opened, recorded, texts
+from tests.pages.perturbation_page import REQUEST, events_of, opened, recorded
+from tests.pages.read_page import html_of, words
 from tests.pages.train_page import charts
 
 
@@ -28,9 +29,10 @@ def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
         "breast_cancer",
         "logistic",
     ]
-    assert "Click one" in texts(page, "markdown")
-    assert ":blue-badge[Example] **Breast Cancer" in texts(page, "markdown")
-    assert (example().done, example().prepared.notes, example().seconds is None) == (61, (), False)
+    assert "Click one" in words(page, "markdown")
+    assert ":blue-badge[Example] **Breast Cancer" in words(page, "markdown")
+    assert (example().done, example().prepared.notes) == (61, ())
+    assert example().finished
     assert len(charts(page)) == 4
 
 
@@ -60,29 +62,29 @@ def test_a_running_comparison_says_how_far_it_is_and_is_cancelled(store: Store):
     assert bar.proto.text == "3 of 7 results, now gradient perturbation"
     assert bar.proto.value == 42
     page.button(key=f"cancel_{run}").click().run()
-    assert "was not started in this tab" in texts(page, "markdown")
+    assert "was not started in this tab" in words(page, "markdown")
     assert not store.run(run).cancelling
     page.button(key="cancel_yes").click().run()
     assert store.run(run).cancelling
     assert page.button(key=f"cancel_{run}").label == "Cancelling…"
     store.end(run, Status.CANCELLED)
     page.run()
-    assert "was cancelled" in texts(page, "info")
-    assert "Until then it had 3 of 7 results." in texts(page, "info")
+    assert "was cancelled" in words(page, "info")
+    assert "Until then it had 3 of 7 results." in words(page, "info")
     assert not page.get("progress")
 
 
 def test_a_comparison_that_has_ended_is_still_there_when_the_address_is_opened_again(store: Store):
     run = recorded(store, status=Status.FINISHED)
     page = opened(comparison=run)
-    assert "Tested on 113 held-out rows (4 s)." in texts(page, "caption")
-    assert "means over 2 seeds" in texts(page, "caption")
-    assert "Mind the gap." in texts(page, "caption")
-    assert "456 rows to learn from" in texts(page, "markdown")
+    assert "Tested on 113 held-out rows (4 s)." in words(page, "caption")
+    assert "means over 2 seeds" in words(page, "caption")
+    assert "Mind the gap." in words(page, "caption")
+    assert "456 rows to learn from" in words(page, "markdown")
     request = Request()
     seconds = 4 * cost_of(request) / cost_of(REQUEST)
     assert page.button(key="compare").label == f"Compare · about {duration(seconds)}"
-    assert "time unknown" in texts(opened(table="iris"), "caption")
+    assert "time unknown" in words(opened(table="iris"), "caption")
     assert page.query_params["comparison"] == run
     kept, apart = charts(page)[:2], charts(page)[2:]
     assert [lines(each) for each in kept] == [
@@ -92,23 +94,23 @@ def test_a_comparison_that_has_ended_is_still_there_when_the_address_is_opened_a
     assert [lines(each) for each in apart] == [{"Paper's input", "Blind guess"}, {"Paper's input"}]
     assert all("not proven" in each["layout"]["xaxis"]["title"]["text"] for each in apart)
     assert all(each["layout"]["xaxis"]["title"]["text"] == "epsilon, proven" for each in kept)
-    assert "Shown separately" in texts(page, "markdown")
+    assert "Shown separately" in words(page, "markdown")
 
 
 def test_the_same_controls_find_a_finished_comparison_again_without_its_id(store: Store):
     controls = {"methods": REQUEST.methods, "epsilons": ["0.1", "1"], "fits": "2"}
     recorded(store, status=Status.CANCELLED)
-    assert "[Example]" in texts(opened(**controls), "markdown")
+    assert "[Example]" in words(opened(**controls), "markdown")
     run = recorded(store, status=Status.FINISHED)
     page = opened(**controls)
-    assert "Tested on 113 held-out rows (4 s)." in texts(page, "caption")
+    assert "Tested on 113 held-out rows (4 s)." in words(page, "caption")
     assert page.selectbox(key=f"comparison_chosen_{run}_finished").value == run
-    assert "[Example]" in texts(opened(**controls | {"fits": "3"}), "markdown")
+    assert "[Example]" in words(opened(**controls | {"fits": "3"}), "markdown")
 
 
 def test_a_row_is_drawn_with_its_noise_at_each_epsilon_from_the_largest(store: Store):
     table = (
-        html(opened(epsilons=["8", "0.1"]))
+        html_of(opened(epsilons=["8", "0.1"]))
         .split('aria-label="A row before and after"')[1]
         .split("</table>")[0]
     )
@@ -118,7 +120,7 @@ def test_a_row_is_drawn_with_its_noise_at_each_epsilon_from_the_largest(store: S
 
 def test_its_table_has_the_mean_of_every_method_and_marks_what_is_not_kept(store: Store):
     page = opened(comparison=recorded(store, status=Status.FINISHED))
-    table = html(page).split('aria-label="Accuracies"')[1].split("</table>")[0]
+    table = html_of(page).split('aria-label="Accuracies"')[1].split("</table>")[0]
     assert table.count("<tr>") == 1 + 4
     assert "62.5</td>" in table  # 0.6 + 0.3 * 0.1, less 0.005 of the second seed
     assert "62.5 ✕</td>" in table
@@ -133,8 +135,8 @@ def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store):
         ("delta", "2", "Delta"),
     ):
         page = opened(**{field: value})
-        assert f"{said} must " in texts(page, "error"), (field, value, said)
-        assert "Showing" in texts(page, "error"), (field, value, said)
+        assert f"{said} must " in words(page, "error"), (field, value, said)
+        assert "Showing" in words(page, "error"), (field, value, said)
 
 
 def test_the_conditions_that_fail_for_the_chosen_model_are_named_before_anything_is_compared(
@@ -142,7 +144,9 @@ def test_the_conditions_that_fail_for_the_chosen_model_are_named_before_anything
 ):
     for learner in ["logistic", "mlp"]:
         page = opened(learner=learner)
-        conditions = html(page).split('aria-label="Which conditions hold"')[1].split("</table>")[0]
+        conditions = (
+            html_of(page).split('aria-label="Which conditions hold"')[1].split("</table>")[0]
+        )
         rows = dict(zip(METHODS, conditions.split("<tr>")[2:], strict=True))
         private = {name for name, row in rows.items() if "All conditions hold" in row}
         assert ("output" in private, "objective" in private) == (
@@ -164,7 +168,7 @@ def test_a_condition_that_fails_at_one_epsilon_more_is_no_reason_to_call_a_metho
         return Condition("convex", False, "Nothing is convex."), tails
 
     monkeypatch.setattr(type(METHODS["output"]), "conditions", conditions)
-    page = html(opened(methods=["output"]))
+    page = html_of(opened(methods=["output"]))
     assert "Not private: Nothing is convex. The noise is cut off." in page
     assert "Elsewhere all holds" not in page
     assert "convex; " in page
@@ -172,15 +176,15 @@ def test_a_condition_that_fails_at_one_epsilon_more_is_no_reason_to_call_a_metho
 
 
 def test_single_rows_keep_an_epsilon_beyond_their_theorem_that_other_bounds_prove(store: Store):
-    row = html(opened(methods=["bassily"], epsilons=["8"]))
+    row = html_of(opened(methods=["bassily"], epsilons=["8"]))
     assert "epsilon confirmed: by two bounds of our own" in row
     assert "Not private" not in row
 
 
 def test_the_conditions_and_what_is_shown_say_which_tables_are_neighbours(store: Store):
     page = opened(comparison=recorded(store, status=Status.FINISHED))
-    assert f"δ = 1e-5; {NEIGHBOURS}" in texts(page, "markdown")
+    assert f"δ = 1e-5; {NEIGHBOURS}" in words(page, "markdown")
     for title in ("Conditions of the comparison above", "Which conditions hold"):
-        assert f"{title}</h2><p class=promise>δ = 1e-5; {NEIGHBOURS}</p>" in html(page)
+        assert f"{title}</h2><p class=promise>δ = 1e-5; {NEIGHBOURS}</p>" in html_of(page)
     assert "one replaced row" in NEIGHBOURS
     assert "On the page Perturbation" in GLOSSARY["adjacency"].meaning

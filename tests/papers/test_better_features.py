@@ -47,9 +47,13 @@ def test_the_mean_takes_the_same_small_part_of_every_budget_and_the_rate_grows_w
         config = run(dataset, BEST, epsilon)
         assert config.mean_sigma * epsilon == 60.0
         assert config.lr == pytest.approx(run(dataset, BEST, 1.0).lr * epsilon)
-        assert LINEAR not in RECIPES[dataset] or run(dataset, LINEAR, epsilon).mean_sigma == 0
-        without = replace(config, mean_sigma=0.0, sigma=config.sigma / 1.005)
-        assert (certified(without) or 0) > epsilon, "nearly all of it goes into the steps"
+        if LINEAR in RECIPES[dataset]:
+            assert run(dataset, LINEAR, epsilon).mean_sigma == 0
+        # Without the mean, half a percent less noise already costs more.
+        without_mean = replace(config, mean_sigma=0.0, sigma=config.sigma / 1.005)
+        spent = certified(without_mean)
+        assert spent is not None
+        assert spent > epsilon
     assert plain_run(dataset, BEST).mean_sigma > 0, "the same network, without noise"
 
 

@@ -47,14 +47,16 @@ def at_least(epsilon: float) -> Expected:
 
 
 def by_moments(steps: float, q: float, sigma: float, more: float = 0.0, finer: int = 1) -> float:
-    """The best tail bound of integrated moments k; `more` is what a release at rate 1 has for each
-    k (k + 1).
+    """Epsilon by the moments accountant, at the best of the orders 1 / finer, 2 / finer, ..., 32.
+
+    A further release at rate 1 adds `more` k (k + 1) to the log moment of order k.
     """
-    orders = (np.arange(1, 1 + 32 * finer) / finer).tolist()
-    moments = [
-        steps * reference.integrated_log_moment(q, sigma, k) + more * k * (k + 1) for k in orders
-    ]
-    return min((moment + LOG) / k for moment, k in zip(moments, orders, strict=True))
+    best = math.inf
+    for place in range(1, 1 + 32 * finer):
+        k = place / finer
+        moment = steps * reference.integrated_log_moment(q, sigma, k) + more * k * (k + 1)
+        best = min(best, (moment + LOG) / k)
+    return best
 
 
 def by_limit(q: float, sigma: float, epochs: float, delta: float = 1e-5) -> float:

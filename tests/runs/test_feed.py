@@ -129,8 +129,15 @@ class Paused:
 
 
 def test_many_readers_cost_the_store_one_look_and_get_the_news_in_one_piece(store, monkeypatch):
-    run, looks, bodies = running(store, 5), [], store.bodies
-    monkeypatch.setattr(store, "bodies", lambda *about: looks.append(about) or bodies(*about))
+    run = running(store, 5)
+    bodies = store.bodies
+    looks: list[tuple] = []
+
+    def noted(*about: object) -> object:
+        looks.append(about)
+        return bodies(*about)
+
+    monkeypatch.setattr(store, "bodies", noted)
 
     async def watch() -> list[list[bytes]]:
         pause = Paused()
@@ -145,10 +152,8 @@ def test_many_readers_cost_the_store_one_look_and_get_the_news_in_one_piece(stor
         return await asyncio.gather(*readers)
 
     for pieces in awaited(watch()):
-        assert [numbers([piece]) for piece in pieces if numbers([piece])] == [
-            [1, 2, 3, 4, 5],
-            [6, 7],
-        ]
+        in_pieces = [numbers([piece]) for piece in pieces]
+        assert [each for each in in_pieces if each] == [[1, 2, 3, 4, 5], [6, 7]]
     assert looks == [(run, 0), (run, 5)]  # not one for each reader
 
 

@@ -134,11 +134,10 @@ def check_counts(canaries: int, guesses: int, correct: int) -> None:
 
 
 def one_run_epsilon(canaries: int, guesses: int, correct: int, delta: float, error: float) -> float:
-    """Return the largest epsilon whose p-value is at most `error`, or 0: a lower bound that fails
-    no more often.
+    """Return the largest epsilon whose p-value is at most `error`, or 0.
 
-    Training that is (e, delta)-DP is so at every epsilon above e, so a rejected epsilon lies below
-    its own.
+    It is a lower bound, wrong with a chance of at most `error`: what is (e, delta)-DP is so at
+    every epsilon above e as well, so whoever rejects an epsilon from there on rejects a true claim.
 
     >>> round(one_run_epsilon(1000, 1000, 1000, 1e-5, 0.05), 2)
     5.78

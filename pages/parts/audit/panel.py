@@ -216,8 +216,8 @@ def _measured(found: AuditResults) -> str:
     if prepared is None:
         return ""
     took = ""
-    if found.seconds:
-        took = f"Trained and tested in {duration(found.seconds)}: "
+    if found.finished:
+        took = f"Trained and tested in {duration(found.finished.seconds)}: "
     canaries = "no canaries"
     if prepared.canaries:
         canaries = f"{prepared.canaries:,} canaries ({prepared.inside:,} in the data)"

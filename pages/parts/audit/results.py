@@ -103,11 +103,8 @@ class AuditResults:
         return last_of(self.events, Judged)
 
     @cached_property
-    def seconds(self) -> float | None:
-        finished = last_of(self.events, Finished)
-        if finished is None:
-            return None
-        return finished.seconds
+    def finished(self) -> Finished | None:
+        return last_of(self.events, Finished)
 
     @property
     def watched(self) -> Watched | None:

@@ -185,10 +185,12 @@ def previewed(shown: Shown, axes: Axes, field: str, text: str) -> Drawing | None
 def caption(rows: Sequence[Curve], axes: Axes, shown: Shown) -> str:
     """The caption: delta, q, accountant, kinds of numbers, and what a click does."""
     kinds = Counter(each.kind for each in rows)
-    if len(kinds) > 1:
-        named = [f"{WORDS[kind]} ({count} sigmas)" for kind, count in kinds.items()]
-    else:
-        named = [WORDS[kind] for kind in kinds]
+    named = []
+    for kind, count in kinds.items():
+        words = WORDS[kind]
+        if len(kinds) > 1:
+            words += f" ({count} sigmas)"
+        named.append(words)
     thick = "" if shown.thick is None else "The thick line is the target. "
     return (
         f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by"

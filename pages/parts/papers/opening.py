@@ -13,7 +13,7 @@ from dpcore.papers.comparison import Comparison
 from dpcore.papers.entry import PrintedSetting, Trained
 from dpcore.papers.records import trainable
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults
+from dpcore.training.defaults import defaults, usual_of
 from dpcore.training.models import models_for
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import FRAME, text_sent
@@ -27,7 +27,6 @@ from pages.parts.train.form import (
     clip_norm_of,
     learning_rate_of,
     plain_method,
-    usual_of,
 )
 
 Thing = TypeVar("Thing")

@@ -214,7 +214,10 @@ def _measured(found: Results) -> str:
     tests = ""
     if found.prepared:
         tests = f" on {found.prepared.tests:,} held-out rows"
-    text = f"Tested{tests} ({duration(found.seconds or 1)})."
+    took = ""
+    if found.finished:
+        took = f" ({duration(found.finished.seconds)})"
+    text = f"Tested{tests}{took}."
     seeds = found.request.seeds
     if seeds > 1:
         text += f" Lines are means over {seeds} seeds; bars and shades span worst to best."

@@ -54,11 +54,8 @@ class Results:
         return all_of(self.events, Skipped)
 
     @cached_property
-    def seconds(self) -> float | None:
-        finished = last_of(self.events, Finished)
-        if finished is None:
-            return None
-        return finished.seconds
+    def finished(self) -> Finished | None:
+        return last_of(self.events, Finished)
 
     @property
     def done(self) -> int:
@@ -132,7 +129,7 @@ def accuracy_table(found: Results) -> str:
     by_place = {(each.method, each.epsilon): each for each in found.measured}
     rows = []
     for name in found.request.methods:
-        without = by_place.get((name, None))
+        without = by_place.get((name, None))  # a method without noise: the same at each epsilon
         row = [f"{drawn_line(method_style(name))} {escape(METHODS[name].title)}"]
         for epsilon in epsilons:
             measured = without or by_place.get((name, epsilon))

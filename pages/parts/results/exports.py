@@ -175,12 +175,14 @@ def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
     """Draw a button for the curves (or profiles) of all accountants as tidy CSV."""
 
     def rows() -> Rows:
-        if across == "epoch":
-            found = {name: cache.curve(name, mechanism, origin.delta) for name in ACCOUNTANTS}
-        else:
-            found = {name: cache.profile(name, mechanism) for name in ACCOUNTANTS}
-        # Each row has its own.
-        settings = {name: value for name, value in origin._asdict().items() if name != "delta"}
+        found = {}
+        for name in ACCOUNTANTS:
+            if across == "epoch":
+                found[name] = cache.curve(name, mechanism, origin.delta)
+            else:
+                found[name] = cache.profile(name, mechanism)
+        settings = origin._asdict()
+        del settings["delta"]  # each row has its own
         return [row | settings for row in curves_rows(mechanism, found)]
 
     file = f"{origin.file(f'epsilon-against-{across}')}.csv"

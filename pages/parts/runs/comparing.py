@@ -57,10 +57,12 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
     """Draw the choice of a view, and the view; without ticked runs all of them on one chart."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     what = choice_of(row, "Show", VIEWS, "show", wrap=True)
+    of_all = what == "accuracy and epsilon"
+    unticked = not chosen.every
     if what == "sweep":
         show_sweep(store, wanted)
-    elif what == "accuracy and epsilon" or not chosen.every:
-        if what != "accuracy and epsilon":
+    elif of_all or unticked:
+        if not of_all:
             st.caption(TICK)
         with _options(row):
             by = accountant_choice("Epsilon by", "by")
@@ -193,7 +195,9 @@ def _table(
         if len(name) > MAX_NAME_CHARS:
             name = f"{name[:MAX_NAME_CHARS]}…"
         names.append(name)
-    body = [[*map(escape, (title, *values))] for title, values in rows.items()]
+    body = []
+    for title, values in rows.items():
+        body.append([escape(title), *map(escape, values)])
     if any(ways):
         body.append(["Load these settings", *ways])
     return table(label, "measured", ("", *names), body)
@@ -261,13 +265,14 @@ def _left_out(found: Sequence[Run], outcomes: Sequence[Outcome], left: int) -> s
 
 
 def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
-    return {
-        "run": [as_text(each.label) for each in outcomes],
-        "test accuracy": [each.accuracy for each in outcomes],
-        "epsilon": [each.epsilon for each in outcomes],
-        "at least": [each.lower for each in outcomes],
-        "kind": [each.kind.value if each.epsilon is not None else "" for each in outcomes],
-    }
+    columns = {"run": [], "test accuracy": [], "epsilon": [], "at least": [], "kind": []}
+    for each in outcomes:
+        columns["run"].append(as_text(each.label))
+        columns["test accuracy"].append(each.accuracy)
+        columns["epsilon"].append(each.epsilon)
+        columns["at least"].append(each.lower)
+        columns["kind"].append("" if each.epsilon is None else each.kind.value)
+    return columns
 
 
 def _seeds(found: Sequence[Run]) -> None:
@@ -276,10 +281,12 @@ def _seeds(found: Sequence[Run]) -> None:
     for run in found:
         setting = json.dumps({**run.settings, "seed": None}, sort_keys=True)
         groups.setdefault(setting, []).append(run)
-    shared = [group for group in groups.values() if len(group) > 1]
-    if not shared:
+    several = []
+    for group in groups.values():
+        if len(group) > 1:
+            several.append((group[0], summary(list(map(final_accuracy, group)))))
+    if not several:
         return
-    several = [(group[0], summary(list(map(final_accuracy, group)))) for group in shared]
     several.sort(key=lambda each: -each[1].mean)
     st.subheader("Averages over seeds", anchor=False)
     rows = []
@@ -305,10 +312,15 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     if not tested:
         st.info("The ticked runs have not been tested yet.")
         return
-    for dataset in dict.fromkeys(each.config.dataset for each in tested):
-        _compared(dataset, [each for each in tested if each.config.dataset == dataset])
-    by_id = {each.run.id: each for each in tested}
-    labels = {each.run.id: f"{place}: {each.label}" for place, each in enumerate(tested, 1)}
+    by_dataset: dict[str, list[RunRecord]] = {}
+    by_id = {}
+    labels = {}
+    for place, each in enumerate(tested, 1):
+        by_dataset.setdefault(each.config.dataset, []).append(each)
+        by_id[each.run.id] = each
+        labels[each.run.id] = f"{place}: {each.label}"
+    for dataset, group in by_dataset.items():
+        _compared(dataset, group)
     key = "confusion_run"
     if st.session_state.get(key) not in labels:
         write({key: tested[-1].run.id})
@@ -319,10 +331,10 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
 
 def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:
     names = DATASETS[dataset].classes
-    tracks = [
-        Track(each.label, [], each.history.evaluated[-1].per_class, private=each.config.private)
-        for each in watched
-    ]
+    tracks = []
+    for each in watched:
+        per_class = each.history.evaluated[-1].per_class
+        tracks.append(Track(each.label, [], per_class, private=each.config.private))
     st.markdown(f"**Test accuracy of each class, {DATASETS[dataset].title}**")
     spans = []
     descriptions = []

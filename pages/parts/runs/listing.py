@@ -219,13 +219,18 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
         return left
     best, coming = _draw_best(store, wanted, bound)
     price = _price(runs_of(store, ticked))
-    rows = table_rows(
-        runs,
-        tests=store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)]),
-        starts={run.id: start_of(store, run.id) for run in runs if run.position},
-        best=best,
-        prices=dict.fromkeys(ticked, price) if price else {},
-    )
+    prices = {}
+    if price:
+        prices = dict.fromkeys(ticked, price)
+    unfinished = []
+    starts = {}
+    for run in runs:
+        if not isinstance(run.last, Finished):
+            unfinished.append(run.id)
+        if run.position:
+            starts[run.id] = start_of(store, run.id)
+    tests = store.latest_tests(unfinished)
+    rows = table_rows(runs, tests=tests, starts=starts, best=best, prices=prices)
     ticking = {
         "ticked": ticked,
         "most": MAX_RUNS,

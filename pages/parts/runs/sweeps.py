@@ -132,7 +132,8 @@ def _axes() -> dict[str, str]:
     )
     usual = "0.7, 1, 1.4, 2" if first == "sigma" else ""
     axes = {first: _listed(first, VALUES, usual)}
-    others = [NONE, *(name for name in names if name != first)]
+    others = [NONE, *names]
+    others.remove(first)
     second = st.selectbox("Second setting", others, format_func=_titled, key=SECOND)
     if second != NONE:
         axes[second] = _listed(second, VALUES_SECOND, "")
@@ -294,8 +295,12 @@ def _price(sweep: Sweep, price: Reading | None) -> None:
     counted = f"All {len(runs)} runs together so far"
     if gone:
         counted += f", {gone} of them deleted"
-    seeds = dict.fromkeys(run.config.seed for run in sweep.runs)
-    fixed = seed_warning([seed for seed in seeds if seed is not None])
+    seeds = []  # the fixed ones, each once
+    for run in sweep.runs:
+        seed = run.config.seed
+        if seed is not None and seed not in seeds:
+            seeds.append(seed)
+    fixed = seed_warning(seeds)
     number = marked(price.value, price.kind)
     st.markdown(
         f"{counted}: **epsilon {number}** at delta = {plain(delta)}. {WORDS['choosing']} {fixed}"

@@ -14,7 +14,7 @@ from dpcore.data.catalogue import absent_of, remedy
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults, suited_features
+from dpcore.training.defaults import suited_features, usual_of
 from dpcore.training.features.kinds import PIXELS
 from dpcore.training.models import MODELS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
@@ -164,7 +164,7 @@ def form_of(fields: Fields, device: str) -> Form:
     Errors: ValueError if the values do not go together and the fields have no earlier good texts.
     """
     data = data_in(fields)
-    chosen = SimpleNamespace(**vars(Settings(dataset=data.dataset, source=data.source)))
+    chosen: Any = SimpleNamespace(**vars(Settings(dataset=data.dataset, source=data.source)))
     q = fields.together(lambda: controls.rate(fields, data.n), 1.0)
     chosen.sigma = fields.number(NO_NOISE)
     steps, epochs = fields.together(lambda: controls.length(fields, q), (1, None))
@@ -334,28 +334,9 @@ def seed_of(text: str) -> int | None:
     return int(text) if text else None
 
 
-def usual_of(chosen: Any) -> RunConfig:
-    """The defaults of the combination that is chosen."""
-    return defaults(
-        chosen.dataset,
-        chosen.model,
-        chosen.optimizer,
-        chosen.source,
-        reading=chosen.reading,
-        features=chosen.features,
-    )
-
-
 def baseline_of(config: RunConfig) -> RunConfig:
     """A run without clipping and noise, at a learning rate for gradients of full length."""
-    plain = defaults(
-        config.dataset,
-        config.model,
-        config.optimizer,
-        config.source,
-        private=False,
-        features=config.features,
-    )
+    plain = usual_of(config, private=False)
     return replace(
         config,
         private=False,

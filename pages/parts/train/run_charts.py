@@ -227,8 +227,10 @@ def _track(watched: RunRecord, accountant: str, across: str) -> Track:
         evaluated = evaluated[: len(places)]
     averaged = None
     if watched.averages:
-        averages = [each.averaged_accuracy for each in evaluated]
-        averaged = [average for average in averages if average is not None]
+        averaged = []
+        for test in evaluated:
+            if test.averaged_accuracy is not None:
+                averaged.append(test.averaged_accuracy)
     return Track(
         watched.label,
         places,

@@ -28,10 +28,13 @@ def watched_runs(store: Store, ids: Sequence[str]) -> list[RunRecord]:
     """The runs with these ids as they are now; UnknownRun if one was deleted."""
     # Before the events, so that an ended run has all of them.
     runs = [store.run(each) for each in ids]
-    labels = map(with_origin, labels_of([run.config for run in runs]), runs)
-    starts = [start_of(store, run.id) if run.position else "" for run in runs]
-    histories = [history_of(store, run.id) for run in runs]
-    return list(map(RunRecord, runs, histories, labels, starts))
+    labels = labels_of([run.config for run in runs])
+    watched = []
+    for run, label in zip(runs, labels, strict=True):
+        starts = start_of(store, run.id) if run.position else ""
+        history = history_of(store, run.id)
+        watched.append(RunRecord(run, history, with_origin(label, run), starts))
+    return watched
 
 
 def history_of(store: Store, run: str) -> History:

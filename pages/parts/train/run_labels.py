@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import NAMES, PLAIN, defaults, noise_of, phrase
+from dpcore.training.defaults import NAMES, PLAIN, noise_of, phrase, usual_of
 from dpcore.training.settings import SETTINGS
 
 UNSAID = "linear"  # not named if the features are
@@ -24,9 +24,11 @@ def labels_of(configs: Sequence[RunConfig]) -> list[str]:
     if len(configs) == 1:
         return [_alone(configs[0])]
     across = [name for name in SHARED if _differ(name, configs)]
-    private = _telling([each for each in configs if each.private], across)
-    plain = _telling([each for each in configs if not each.private], across)
-    labels = [_label(each, private if each.private else plain) for each in configs]
+    telling = {}
+    for private in (True, False):
+        alike = [each for each in configs if each.private is private]
+        telling[private] = _telling(alike, across)
+    labels = [_label(each, telling[each.private]) for each in configs]
     return numbered(labels, configs)
 
 
@@ -55,12 +57,18 @@ def _telling(configs: Sequence[RunConfig], across: Sequence[str]) -> list[str]:
     """The settings to name: the first few that tell the runs apart as well as all do."""
     names = [name for name in NAMES if name in across or _differ(name, configs)]
     apart = _kinds(configs, names)
-    least = next(k for k in range(len(names) + 1) if _kinds(configs, names[:k]) == apart)
+    least = 0
+    while _kinds(configs, names[:least]) < apart:
+        least += 1
     return names[: max(MAX_PIECES, least)]
 
 
 def _kinds(configs: Sequence[RunConfig], names: Sequence[str]) -> int:
-    return len({tuple(getattr(config, name) for name in names) for config in configs})
+    """The number of runs that differ in these settings."""
+    kinds = set()
+    for config in configs:
+        kinds.add(tuple(getattr(config, name) for name in names))
+    return len(kinds)
 
 
 def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
@@ -76,28 +84,27 @@ def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
 
 def _chosen(name: str, config: RunConfig) -> float | None:
     """The value, or None for the default of this training."""
-    usual = defaults(
-        config.dataset,
-        config.model,
-        config.optimizer,
-        config.source,
-        private=config.private,
-        reading=config.reading,
-        features=config.features,
-    )
+    usual = usual_of(config, private=config.private)
     value = getattr(config, name)
     return None if value == getattr(usual, name) else value
 
 
 def _label(config: RunConfig, names: Sequence[str]) -> str:
     """The unusual pieces, or all of them if none is unusual."""
-    names = [name for name in names if SETTINGS[name].is_used(config)]
-    if config.model == UNSAID and "features" in names and config.features != PLAIN.features:
-        names = [name for name in names if name != "model"]
-    pieces = [phrase(name, config) for name in names if not _plain(name, config)]
+    used = [name for name in names if SETTINGS[name].is_used(config)]
+    has_features = "features" in used and config.features != PLAIN.features
+    every = []
+    unusual = []
+    for name in used:
+        if name == "model" and config.model == UNSAID and has_features:
+            continue
+        piece = phrase(name, config)
+        every.append(piece)
+        if not _plain(name, config):
+            unusual.append(piece)
     if not config.private:
-        return ", ".join(["no privacy", *pieces])
-    return ", ".join(pieces or [phrase(name, config) for name in names]) or _alone(config)
+        return ", ".join(["no privacy", *unusual])
+    return ", ".join(unusual or every) or _alone(config)
 
 
 def _plain(name: str, config: RunConfig) -> bool:

@@ -85,18 +85,26 @@ def settle(known: Mapping[str, Run]) -> None:
     say_outcome()
     # The first run of this page, or its repetition.
     if restoring() or SHOWN not in st.session_state:
-        asked = list(dict.fromkeys(taken_from_link(PARAMETER)))
-        for each in asked:
-            if each not in known:
-                st.warning(
-                    f"This machine has no {verbatim(f'run={each}')}, or not its data. It may have"
-                    " been made elsewhere."
-                )
-        show([each for each in asked if each in known][:MAX_RUNS])
-    gone = [f"run {run}" for run in shown_runs() if run not in known]
+        here = []
+        for each in dict.fromkeys(taken_from_link(PARAMETER)):
+            if each in known:
+                here.append(each)
+                continue
+            st.warning(
+                f"This machine has no {verbatim(f'run={each}')}, or not its data. It may have"
+                " been made elsewhere."
+            )
+        show(here[:MAX_RUNS])
+    gone = []
+    left = []
+    for run in shown_runs():
+        if run in known:
+            left.append(run)
+        else:
+            gone.append(f"run {run}")
     if gone:
         st.warning(f"Deleted: {', '.join(gone)}.")
-        show([run for run in shown_runs() if run in known])
+        show(left)
     # A click in between restores an older address.
     if st.query_params.get_all(PARAMETER) != shown_runs():
         st.query_params[PARAMETER] = shown_runs()

@@ -216,12 +216,13 @@ MOVED = Mechanism.constant(0.1, 1.5, 50)
 
 
 def test_the_clip_norm_itself_is_allowed_and_costs_what_is_charged() -> None:
-    found = audit_influence([0.3, 1.0, 1.0 + 5e-5], MOVED, DELTA)
+    slightly_above = 1.0 + 5e-5  # by less than rounding may add to a sum
+    found = audit_influence([0.3, 1.0, slightly_above], MOVED, DELTA)
     assert found.p_value == 1
     assert not found.rejected
-    assert found.figures["place"] == 2
-    assert found.epsilon == pytest.approx(lower_epsilon(MOVED, DELTA), rel=1e-3)
-    assert found.epsilon <= lower_epsilon(MOVED, DELTA) * (1 + 1e-3)
+    assert found.figures["place"] == 2, "the largest of the three"
+    charged = lower_epsilon(MOVED, DELTA)
+    assert found.epsilon == pytest.approx(charged, rel=1e-3)
 
 
 def test_more_than_the_clip_norm_is_rejected_and_costs_that_of_less_noise() -> None:

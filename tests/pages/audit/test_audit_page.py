@@ -24,13 +24,12 @@ from tests.pages.audit_page import (
     REQUEST,
     events_of,
     found_noise,
-    html_of,
     of_config,
     opened,
     recorded,
     without,
-    words,
 )
+from tests.pages.read_page import html_of, words
 from tests.pages.train_page import charts
 
 

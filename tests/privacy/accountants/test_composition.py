@@ -69,15 +69,14 @@ RELEASES = (Release(0.01, 4.0, 400), Release(0.02, 3.0, 100))
 
 def test_advanced_composition_spends_half_of_delta_on_steps_and_basic_a_share_on_each() -> None:
     steps = 500
+    mechanism = Mechanism(RELEASES)
     for delta in (1e-3, 1e-6):
-        strong, naive = (
-            ACCOUNTANTS[name].curve(Mechanism(RELEASES), steps, delta)
-            for name in ("strong", "naive")
-        )
-        halves = [(one_use(r.q, r.sigma, delta / (2 * steps)), r.count) for r in RELEASES]
-        assert strong.epsilon[0] == pytest.approx(advanced(halves, delta / 2), rel=1e-9), delta
-        theorem = sum(r.count * one_use(r.q, r.sigma, delta / steps) for r in RELEASES)
-        assert naive.epsilon[0] == pytest.approx(theorem, rel=1e-9), delta
+        strong = STRONG.curve(mechanism, steps, delta)
+        uses = [(one_use(each.q, each.sigma, delta / 2 / steps), each.count) for each in RELEASES]
+        assert strong.epsilon[0] == pytest.approx(advanced(uses, delta / 2), rel=1e-9), delta
+        naive = NAIVE.curve(mechanism, steps, delta)
+        total = sum(each.count * one_use(each.q, each.sigma, delta / steps) for each in RELEASES)
+        assert naive.epsilon[0] == pytest.approx(total, rel=1e-9), delta
 
 
 def test_composition_is_the_least_of_the_theorem_s_terms() -> None:

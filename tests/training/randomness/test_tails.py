@@ -60,7 +60,7 @@ def fraction(words: list[int]) -> Fraction:
 
 
 def exactly(uniform: Fraction, turns: Fraction) -> tuple[float, float]:
-    """The two numbers of a pair in 200 digits."""
+    """The two normal numbers that Box and Muller's method makes of a pair, in 200 digits."""
     with mpmath.workdps(200):
         radius = mpmath.sqrt(-2 * mpmath.log(mpmath.mpf(uniform.numerator) / uniform.denominator))
         angle = 2 * mpmath.pi * turns.numerator / turns.denominator
