@@ -20,6 +20,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TypeVar
 
+from dpcore.data.loading import load
 from dpcore.runs.holding import Holding
 from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import limits_of, overdue
@@ -27,6 +28,7 @@ from dpcore.runs.record import Run, StoreError, note_device, worker_name
 from dpcore.runs.resume import NotContinued, Train, job_events
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import suited_features
 from dpcore.training.events import Started
 
 WORDS = ("out of memory", "can't allocate memory", "not enough memory")
@@ -74,6 +76,7 @@ WATCH = 0.1  # seconds between two looks for a cancellation
 BEAT = 1.0  # seconds between two heartbeats
 PATIENCE = 30  # attempts, a second apart, to note an event or the end of a run
 NICENESS = 5  # the sliders of the pages go first
+SAMPLES = ("mnist", "fashion_mnist")  # whose features are there before anybody asks
 
 
 class Pulse(threading.Thread):
@@ -222,6 +225,21 @@ def warm_up(train: Train, home: Path, devices: Sequence[str] = ()) -> None:
                 note_device(home, event.device)
 
 
+def prepare_samples(store: Store) -> None:
+    """Compute the features of the samples' defaults, for the first run ever, until a job waits."""
+    from dpcore.training.features.cache import kept, load_or_compute  # late: it loads torch
+
+    for dataset in SAMPLES:
+        data = load(dataset, "sample")
+        kind = suited_features(dataset)[0]
+        for part in (data.train, data.test):
+            if kept(part, kind, 1):
+                continue
+            for _ in load_or_compute(part, kind, 1):
+                if store.runs(Status.QUEUED, kind=None):
+                    return
+
+
 def take_part(memory: float) -> None:
     """Bound the part of the GPU's memory that this process takes, if there is a GPU.
 
@@ -248,6 +266,7 @@ def main() -> None:
     with Store(home) as store:
         if options["warm_up"] and not store.runs(Status.QUEUED, kind=None):
             warm_up(train, store.home, devices)
+            prepare_samples(store)
         run = wait(store, options["parent"], options["count"], devices)
         if run:
             perform(store, run, train)

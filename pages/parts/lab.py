@@ -34,13 +34,15 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, percent
-from dpcore.runs.history import RunRecord
+from dpcore.runs.history import History, RunRecord
+from dpcore.runs.holding import steps_granted
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.slider_stops import show
 from pages.parts.attacker import attacker
+from pages.parts.components.elements import follows, replay
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart, still_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.hero import (
@@ -64,14 +66,19 @@ from pages.parts.results.odds import WORDS, legend, not_promised
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, verdict_table
 from pages.parts.shell.menu import chart_size, link
-from pages.parts.step import step_shown
+from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.step import pictured, step_html, step_shown
 from pages.parts.train.form import Form
-from pages.parts.train.live import draw_apart, run_status
+from pages.parts.train.live import HELD, draw_apart, run_status
 from pages.parts.train.run_charts import gradient_norms, say_left_out, spent_table
 from pages.parts.train.run_history import epsilons_of, watched_runs
 from pages.parts.train.run_labels import labels_of
 from pages.parts.train.run_picker import WHOLE
 
+REPLAYED = "lab_replayed"  # in the session: the turn of the replay that goes on
+TURN = "lab_turns"  # the replays so far
+SEEN = "lab_replay_seen"  # the last one for which the page was drawn
+REPLAY_SECONDS = 10.0
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
 HEIGHT = 300
 BESIDE_HEIGHT = 240  # of the small chart
@@ -102,6 +109,10 @@ def lab_chart(shown: Shown) -> None:
 
 def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
     form = shown.form
+    if st.session_state.get(REPLAYED) and follows():
+        watched = [_from_the_start(each) for each in watched]
+        ids = [each.run.id for each in watched]
+        replay(ids, st.session_state[REPLAYED], REPLAY_SECONDS, _end_replay)
     runs = runs_on_chart(watched, form)
     upper = upper_epsilon(shown)
     with st.container(key="in_sight", gap=None):
@@ -116,6 +127,7 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
             show_answers(form, watched)
         with secret:
             kept_picture(shown.risks, upper)
+        _step_of_held(shown, watched)
     with st.container(key="plots", gap=None):
         learns, secret = st.columns(2, gap="medium")
         with learns:
@@ -127,6 +139,37 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
     with st.container(horizontal=True, key="whole"):
         for each in watched:
             link("pages/runs.py", f"One run, whole: {each.label}", {WHOLE.name: each.run.id})
+
+
+def _from_the_start(watched: RunRecord) -> RunRecord:
+    """A finished run as it was before its first event, to be played again."""
+    if watched.run.active:
+        return watched
+    began = replace(watched.run, status=Status.RUNNING)
+    return replace(watched, run=began, history=History())
+
+
+@uninterrupted
+def _play_again() -> None:
+    st.session_state[REPLAYED] = st.session_state.get(TURN, 0) + 1
+    st.session_state[TURN] = st.session_state[REPLAYED]
+
+
+@uninterrupted
+def _end_replay() -> None:
+    st.session_state.pop(REPLAYED, None)
+
+
+def _step_of_held(shown: Shown, watched: Sequence[RunRecord]) -> None:
+    """Draw a step in four pictures while a run is held, another one at each step that it takes."""
+    if shown.store is None:
+        return
+    for each in watched:
+        if each.run.active and steps_granted(shown.store, each.run.id) is not None:
+            step = pictured(shown.form, each.history.step)
+            if step:
+                st.html(step_html(shown.form, step, each.history.step))
+            return
 
 
 def upper_epsilon(shown: Shown) -> float:
@@ -202,6 +245,20 @@ def draw_statuses(store: Store | None, watched: Sequence[RunRecord]) -> None:
         for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
             if each.run.active or each.run.status in (Status.FAILED, Status.LOST):
                 run_status(store, each, several=len(watched) > 1)
+    finished = [each for each in watched if each.run.status is Status.FINISHED]
+    if finished and len(finished) == len(watched) and follows():
+        st.button(
+            "Play again",
+            type="tertiary",
+            icon=":material/replay:",
+            key="play_runs_again",
+            on_click=_play_again,
+        )
+    if st.session_state.pop(HELD, False) or st.session_state.get(
+        REPLAYED, 0
+    ) > st.session_state.get(SEEN, 0):
+        st.session_state[SEEN] = st.session_state.get(REPLAYED, 0)
+        st.rerun()  # the pictures beside are drawn by the page
 
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord]) -> Drawing:

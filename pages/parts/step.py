@@ -40,11 +40,14 @@ class PicturedStep(NamedTuple):
     label: int  # the class whose weights the sum and the noise are for
     batch: int  # examples drawn
     shape: tuple[int, ...]  # of an image
+    squares: tuple[bool, ...]  # of each hundredth of the examples, whether one square is drawn
 
 
 @lru_cache(maxsize=128)
-def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
+def pictured_step(dataset: str, batch: float, clip_norm: float, turn: int = 0) -> PicturedStep:
     """The step on a Poisson batch of this expected size, always the same for the same arguments.
+
+    Another `turn` draws another batch and other noise.
 
     Errors: ValueError for a data set without a bundled sample of images.
 
@@ -53,7 +56,7 @@ def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
     (232, True)
     """
     train = load(dataset, "sample").train
-    generator = np.random.default_rng(SEED)
+    generator = np.random.default_rng([SEED, turn])
     q = min(batch / len(train), 1.0)
     drawn = np.flatnonzero(generator.random(len(train)) < q)  # (b,)
     shape = train.images.shape[1:]
@@ -77,15 +80,16 @@ def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
         label=label,
         batch=len(drawn),
         shape=shape,
+        squares=tuple((generator.random(SQUARES) < q).tolist()),
     )
 
 
-def pictured(form: Form) -> PicturedStep | None:
-    """A step of the form; None for a batch of a few examples, and without grey images."""
+def pictured(form: Form, turn: int = 0) -> PicturedStep | None:
+    """A step of the form; None for a batch of a few examples, and without grey images here."""
     dataset = DATASETS.get(form.data.dataset)
-    if dataset is None or not (dataset.sampled and dataset.grey):
+    if dataset is None or not (dataset.sampled and dataset.grey and form.data.here):
         return None
-    step = pictured_step(dataset.name, form.q * form.data.n, form.clip_norm)
+    step = pictured_step(dataset.name, form.q * form.data.n, form.clip_norm, turn)
     return step if len(step.examples) == EXAMPLES else None
 
 
@@ -132,7 +136,8 @@ def _learned(form: Form, step: PicturedStep) -> str:
 
 def step_shown(form: Form) -> None:
     """Draw a step of the settings in four pictures, on demand."""
-    step = pictured(form)
+    played = st.session_state.get("step_played", 0)
+    step = pictured(form, played)
     if step is None:
         return
     shown = st.expander(
@@ -141,7 +146,6 @@ def step_shown(form: Form) -> None:
     if not shown.open:
         return
     with shown:
-        played = st.session_state.get("step_played", 0)
         st.html(step_html(form, step, played))
         st.button(
             "Play again",
@@ -167,8 +171,7 @@ def step_html(form: Form, step: PicturedStep, played: int = 0) -> str:
 
 
 def _batch(form: Form, step: PicturedStep) -> str:
-    drawn = round(SQUARES * form.q)
-    squares = "<i class=in></i>" * drawn + "<i></i>" * (SQUARES - drawn)
+    squares = "".join("<i class=in></i>" if drawn else "<i></i>" for drawn in step.squares)
     joins = (
         f"Each of {form.n:,} examples joins with probability {nearest(form.q)}: about"
         f" {form.q * form.n:,.0f} do."

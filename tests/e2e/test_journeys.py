@@ -79,11 +79,12 @@ def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrollin
     tab.wait_for_url(re.compile("run="))
     # It has begun to learn.
     expect(tab.locator(LABELS).filter(has_text="% private")).to_be_visible()
-    expect(tab.locator(".headline")).to_have_text(
-        re.compile(r"[\d.]+ % right at epsilon ≤ [\d.]+\.")
+    expect(tab.locator(".st-key-headline .headline")).to_contain_text(
+        re.compile(r"[\d.]+ % at epsilon ≤ [\d.]+\.")
     )
-    expect(tab.locator(".answers button")).to_have_count(20)
-    tab.locator(".answers button").first.click()
+    expect(tab.locator(".st-key-learnt .headline")).to_contain_text("of 100 right")
+    expect(tab.locator(".answers [role=option]")).to_have_count(20)
+    tab.locator(".answers [role=option]").first.click()
     # And the probability of each other class.
     expect(tab.locator(".answers-more .right").first).to_contain_text("7")
     tab.keyboard.press("Escape")
@@ -92,10 +93,10 @@ def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrollin
     ghost = tab.locator(LABELS).filter(has_text=f"sigma {first}")
     expect(ghost.first).to_be_visible()
     expect(tab.get_by_text("epsilon is proven to be between")).to_be_visible()
-    expect(tab.locator("figure.odds figcaption")).to_contain_text("of 100")
+    expect(tab.locator(".st-key-kept .headline")).to_contain_text("of 100")
     for each in (
         tab.locator(LABELS).filter(has_text="✓"),
-        tab.locator("figure.odds figcaption"),
+        tab.locator(".kept-words"),
         ghost,
     ):
         assert inside(tab, each.first)

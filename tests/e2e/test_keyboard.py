@@ -193,7 +193,7 @@ def test_a_lesson_is_driven_by_keyboard_and_its_link_opens_the_same_step(page: P
     shared = opened(page.context.new_page(), page.url)
     expect(shared.locator(panel)).to_contain_text(f"step {lesson.length} of {lesson.length}")
     page.locator(panel).get_by_role("button", name="Close").click()
-    expect(sigma).to_have_value("1.23")
+    expect(sigma).to_have_value("4")
     expect(page.get_by_text("This is drawn once")).to_have_count(0)
     expect(page.locator(panel)).to_have_count(0)
     page.wait_for_function("() => !location.search.includes('lesson')")

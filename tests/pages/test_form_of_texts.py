@@ -28,8 +28,8 @@ class Address(dict):
 def test_a_text_that_was_good_on_another_page_alone_gives_way_to_the_default():
     fields = Fields({"sigma": "0"}, {"sigma": "0"})  # no noise, as the lab allows
     setting = setting_of(fields)
-    assert setting.sigma == 1.23
-    assert "Showing 1.23" in fields.rows["sigma"].fault
+    assert setting.sigma == 4.0
+    assert "Showing 4" in fields.rows["sigma"].fault
 
 
 def form(**texts: str):

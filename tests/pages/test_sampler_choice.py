@@ -54,7 +54,7 @@ def test_every_sampler_is_answered_for_with_its_adjacency():
 
 
 def test_a_shuffle_that_is_accounted_as_poisson_is_refuted_in_a_sentence():
-    app = sound(opened("lab", sampler="shuffle"))
+    app = sound(opened("lab", sampler="shuffle", sigma="1.23"))
     (warned,) = [each.value for each in app.warning]
     claim, least = (
         number_in(r"claims ([\d.]+) where", warned),

@@ -59,7 +59,7 @@ def test_it_opens_on_the_certified_band_one_pair_all_pairs_the_clt_and_blind_gue
     assert {"Certified, at least", "Certified, at most", "Blind guessing"} <= set(shown)
     assert page.selectbox(key="pair").value == page.selectbox(key="pairs").value == CERTIFIED
     assert any(name.startswith("G_mu (CLT), mu = ") for name in shown)
-    assert any(re.fullmatch(r"\(1\.57, 1e-5\) by Certified band.*", name) for name in shown)
+    assert any(re.fullmatch(r"\(0\.318, 1e-5\) by Certified.*", name) for name in shown)
 
 
 def test_the_numbers_of_an_exactly_gaussian_release_are_the_closed_forms_rounded_outwards():

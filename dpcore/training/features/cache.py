@@ -108,6 +108,11 @@ def load_or_compute(
     return Features(values, digest, keep(folder, key, values, digest))
 
 
+def kept(part: Images, kind: str, views: int, root: Path | None = None) -> bool:
+    """True if there is a file of these features."""
+    return ((root or data_root()) / "features" / key_of(part, kind, views).name).exists()
+
+
 def key_of(part: Images, kind: str, views: int) -> Key:
     """The key of the features of a part. Errors: ValueError if there are none."""
     chosen = KINDS[kind]

@@ -177,6 +177,14 @@ def headline(
         st.html(f"<p class=headline>{escape(sentences[0])}</p>")
 
 
+def replay(runs: Sequence[str], turn: int, seconds: float, ended: Callable[[], None]) -> None:
+    """Let what the page shows of these finished runs, drawn as before their first event, hear their
+    events again over so many seconds; a new `turn` begins anew.
+    """
+    data = {"runs": runs, "turn": turn, "seconds": seconds}
+    mount("replay", "replay", data, ended=ended)
+
+
 def run_progress(run: str, after: int, label: str, state: Mapping[str, Any], key: str) -> None:
     """Show the progress of a run in a bar and a sentence; a new status runs the page or fragment.
 

@@ -8,10 +8,12 @@
 import { leaving } from "./mounted.js";
 
 const MAX_RUNS = 32; // runs in the connection, as the server allows: MAX_RUNS_FOLLOWED of routes.py
+const FRAME = 100; // milliseconds between two looks at what a run that is played again says next
 const RETRY = 3000; // milliseconds until a lost connection is made again
 const parts = new Set(); // each Following that follows a run
 const runs = new Map(); // by id
 const connection = { ids: [] }; // with the source, and the timer of the next look at who is followed
+const plays = new Map(); // of the runs that are played again: when that began, and how long it takes
 let failures = 0; // in a row
 
 /* Whether the server cannot be reached. */
@@ -38,7 +40,7 @@ export class Following {
 
   /* What the run of an item, {run, seen}, has said since the item was asked last. */
   news(item) {
-    return unseen(item, this.runs.get(item.run)?.events ?? []);
+    return unseen(item, said(this.runs.get(item.run)));
   }
 
   /* Have Python draw a run again that it drew in the `known` state, where that has changed: once for each news. */
@@ -52,6 +54,33 @@ export class Following {
     this.reported.add(run + news);
     tell(`${run} ${news}`);
   }
+}
+
+/* What a run has said; of one that is played again, up to the step whose turn has come. */
+function said(followed) {
+  const { run, events = [], ended } = followed ?? {};
+  const play = plays.get(run);
+  if (!play) return events;
+  if (!ended) return [];
+  play.began ??= performance.now();
+  const last = Math.max(...events.map(({ body }) => body.step ?? 0));
+  const reached = (last * (performance.now() - play.began)) / play.lasts;
+  const still = events.findIndex(({ body }) => (body.step ?? 0) > reached);
+  return still < 0 ? events : events.slice(0, still);
+}
+
+/* Let those who follow these finished runs hear their events anew, over so many seconds; call `ended` behind the last. */
+export function playAgain(ids, seconds, ended) {
+  const lasts = 1000 * seconds;
+  for (const run of ids) plays.set(run, { lasts });
+  const timer = setInterval(() => {
+    const playing = ids.filter((run) => !(performance.now() - plays.get(run)?.began > lasts));
+    parts.forEach((part) => ids.some((run) => part.runs.has(run)) && part.heard());
+    if (playing.length) return;
+    clearInterval(timer);
+    for (const run of ids) plays.delete(run);
+    ended();
+  }, FRAME);
 }
 
 /* What of the events the item has not seen; from now on it has. */

@@ -32,6 +32,7 @@ MODULES = (
     "preview.js",
     "runs.js",
     "answers.js",
+    "replay.js",
 )
 COMPONENTS = Path(__file__).parents[1] / "components"
 FOREVER = "public, max-age=31536000, immutable"

@@ -34,6 +34,7 @@ from pages.parts.visitors import may_change
 
 Draw = Callable[[Sequence[RunRecord]], None]
 Ids = Callable[[], list[str]]
+HELD = "run_held"  # in the session, once a run was held, stepped or let go
 MOST_IN_PLACE = 2  # runs that keep their line here when they end: nothing below it jumps
 STOPS = "The run keeps its state and waits. Waiting costs no privacy."
 GOES_ON = f"Without a click the run goes on by itself after {MAX_SECONDS / 60:.0f} minutes."
@@ -182,6 +183,7 @@ def _do(act: Any, store: Store, run: str) -> None:
     with problems_said():
         if may_change(store.run(run)):
             act(store, run)
+            st.session_state[HELD] = True
 
 
 def progress_of(watched: RunRecord, key: str, *, held: bool = False) -> None:

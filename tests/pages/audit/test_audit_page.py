@@ -126,7 +126,7 @@ def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     assert page.button(key="audit").label == f"Audit · about {duration(seconds)}"
     line = names_in(page)[0]
     assert line[:3] == ["Certified", "Proven", "Noise ≥ 9.00, p < 1e-300"]
-    assert any(each.startswith("Rényi DP ≤") for each in line)
+    assert any(each.startswith("Rényi ≤") for each in line)
     assert "In and out ≈ 0.400" in line
     assert words(page, "caption").count("Noise shows epsilon ≥ 9.00: that refutes the claim") == 1
     assert names_in(page, REFUTED)[0] == [
