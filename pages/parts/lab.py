@@ -43,7 +43,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import SHOWN_EXAMPLES
 from dpcore.training.slider_stops import show
-from pages.parts.attacker import attacker
+from pages.parts.attacker.game import attacker
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart, still_chart
 from pages.parts.controls.mechanism import after_training

@@ -26,6 +26,7 @@ OTHERS = {
     "said",
     "turn",
     "share",
+    "rise",
     "noise",
 }
 ROLES = ROOT / "dpcore" / "figures" / "roles.toml"
