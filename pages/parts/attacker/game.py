@@ -148,7 +148,7 @@ def _program(game: Round, proven: Proven) -> None:
     if scores:
         st.container(key="attacker_closing").markdown(closing(scores, proven))
         st.caption(chances(scores, proven))
-    weight = "primary" if game.over else "secondary"
+    weight = "primary" if game.over and not scores else "secondary"
     st.button(name, type=weight, on_click=_let_program_guess, key="attack_program")
 
 
