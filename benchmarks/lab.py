@@ -67,11 +67,11 @@ def looked_at(page: Page, url: str) -> dict[str, float]:
     begun = time.perf_counter()
     page.locator(".st-key-train button").click()
     page.wait_for_function(
-        "() => document.querySelector('.headline')?.textContent.includes('% right at epsilon')"
+        "() => document.querySelector('.st-key-headline .headline')?.textContent.includes('% at epsilon')"
     )
     found["first accuracy, s"] = time.perf_counter() - begun
     page.wait_for_function(
-        "() => document.querySelector('.headline')?.textContent.includes('costs')"
+        "() => document.querySelector('.st-key-headline .headline')?.textContent.includes('costs')"
     )
     page.wait_for_timeout(4000)
     found["chart moved in a run, px"] = moved(page)

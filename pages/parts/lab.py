@@ -41,7 +41,7 @@ from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.slider_stops import show
-from pages.parts.attacker import attacker
+from pages.parts.attacker.game import attacker
 from pages.parts.components.elements import follows, replay
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart, still_chart
 from pages.parts.controls.widgets import titled

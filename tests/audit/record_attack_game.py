@@ -11,12 +11,12 @@ from dpcore.audit.attack_game import FILE, MEMBERS, PLAIN, PRIVATE
 from dpcore.training.config import RunConfig
 from dpcore.training.training_run import TrainingRun
 
-SHOWN = 60  # recorded digits of each kind
+SHOWN = MEMBERS  # recorded digits of each kind
 
 
 def record() -> None:
-    """Train both models and record their answers."""
-    private, plain = (sureness(config) for config in (PRIVATE, PLAIN))
+    """Train both models and record their doubts."""
+    private, plain = (doubts(config) for config in (PRIVATE, PLAIN))
     places = [*range(SHOWN), *range(MEMBERS, MEMBERS + SHOWN)]
     digits = [
         {
@@ -31,9 +31,10 @@ def record() -> None:
     FILE.write_text(f'{{"digits": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
-def sureness(config: RunConfig) -> list[float]:
-    """Train a model; return its probability of the right class for each training image of the
-    sample.
+def doubts(config: RunConfig) -> list[float]:
+    """Train a model; return what it gives to wrong classes, for each training image of the sample.
+
+    It is a sum, because 1 less a probability of almost 1 has lost its digits.
     """
     run = TrainingRun(config, time.perf_counter)
     for step in range(1, run.plan.steps + 1):
@@ -42,8 +43,9 @@ def sureness(config: RunConfig) -> list[float]:
     found: list[float] = []
     for x, y in (run.train, run.public):
         shares = torch.softmax(run.engine.logits(x[:]).double(), 1)
-        found += shares[torch.arange(len(y)), y].tolist()
-    return [round(each, 4) for each in found]
+        shares[torch.arange(len(y)), y] = 0.0
+        found += shares.sum(1).tolist()
+    return [float(f"{each:.4g}") for each in found]
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ OTHERS = {
     "said",
     "turn",
     "share",
+    "rise",
     "noise",
 }
 ROLES = ROOT / "dpcore" / "figures" / "roles.toml"
