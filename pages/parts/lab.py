@@ -165,7 +165,8 @@ def _step_of_held(shown: Shown, watched: Sequence[RunRecord]) -> None:
     if shown.store is None:
         return
     for each in watched:
-        if each.run.active and steps_granted(shown.store, each.run.id) is not None:
+        held = each.run.active and steps_granted(shown.store, each.run.id) is not None
+        if held and each.config.private:
             step = pictured(shown.form, each.history.step)
             if step:
                 st.html(step_html(shown.form, step, each.history.step))
@@ -244,7 +245,7 @@ def draw_statuses(store: Store | None, watched: Sequence[RunRecord]) -> None:
     with st.container(key="statuses", gap="xsmall"):
         for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
             if each.run.active or each.run.status in (Status.FAILED, Status.LOST):
-                run_status(store, each, several=len(watched) > 1)
+                run_status(store, each, several=len(watched) > 1, narrow=True)
     finished = [each for each in watched if each.run.status is Status.FINISHED]
     if finished and len(finished) == len(watched) and follows():
         st.button(

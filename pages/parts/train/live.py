@@ -106,15 +106,21 @@ def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: s
     _statement(detail, accountant)
 
 
-def run_status(store: Store, watched: RunRecord, *, several: bool = False) -> None:
+def run_status(
+    store: Store, watched: RunRecord, *, several: bool = False, narrow: bool = False
+) -> None:
     """Draw the progress of a run, the button to cancel or resume it, and its failure or loss.
 
-    Among `several` runs the button names its own.
+    Among `several` runs the button names its own. In a `narrow` place the buttons stand below.
     """
     run = watched.run
     history = watched.history
     row = st.container(key=f"progress_{run.id}")
-    bar, pace, button = row.columns([4, 1, 1], vertical_alignment="center")
+    if narrow:
+        bar = row.container()
+        pace = button = row.container(horizontal=True, gap="xsmall")
+    else:
+        bar, pace, button = row.columns([4, 1, 1], vertical_alignment="center")
     with bar:
         progress_of(watched, f"bar_{run.id}", held=steps_granted(store, run.id) is not None)
     pace_buttons(pace, store, run)
