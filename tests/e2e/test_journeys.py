@@ -78,7 +78,8 @@ def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrollin
     train.click()
     tab.wait_for_url(re.compile("run="))
     # It has begun to learn.
-    expect(tab.locator(LABELS).filter(has_text="% private")).to_be_visible()
+    accuracies = tab.locator(".st-key-accuracy_chart .annotation-text")
+    expect(accuracies.filter(has_text="% private")).to_be_visible()
     expect(tab.locator(".st-key-headline .headline")).to_contain_text(
         re.compile(r"[\d.]+ % at epsilon ≤ [\d.]+\.")
     )

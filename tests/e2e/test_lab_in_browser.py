@@ -31,17 +31,17 @@ def test_sigma_the_button_and_the_chart_share_the_screen_and_most_is_above_the_f
     opened(page, app.url)
     for width, height in SIZES:
         resized(page, (width, height))
-        chart = box(page.locator(CHART))
+        chart = box(page.locator(f"{CHART} .live-plot"))
         assert chart["y"] + 0.75 * chart["height"] < height, width
         assert inside(page, page.get_by_role("textbox", name=SIGMA)), width
         assert inside(page, page.locator(".st-key-train button")), width
     resized(page, (1366, 768))
-    for key in ("train", "optimizer", "epsilon_chart", "tradeoff_chart", "choices", "pin_this"):
+    for key in ("train", "optimizer", "learnt", "kept", "answers", "epsilon_chart", "choices"):
         assert inside(page, page.locator(f".st-key-{key}")), key
 
 
 @pytest.mark.parametrize(("width", "height"), [(800, 900), (390, 844)])
-def test_below_900_pixels_the_chart_stays_in_sight_while_the_controls_scroll(
+def test_below_900_pixels_the_numbers_stay_in_sight_while_the_controls_scroll(
     page: Page, app: Server, width: int, height: int
 ):
     page.set_viewport_size({"width": width, "height": height})
@@ -52,20 +52,24 @@ def test_below_900_pixels_the_chart_stays_in_sight_while_the_controls_scroll(
     page.mouse.move(width / 2, height - 40)
     page.mouse.wheel(0, 120)
     page.wait_for_function(f"before => ({SCROLLED})() >= before + 120", arg=before)
-    chart, place = box(page.locator(CHART)), box(clipping)
-    assert 0 <= chart["y"] < height / 3
+    number, place = box(page.locator(".st-key-kept")), box(clipping)
+    assert 0 <= number["y"] < height / 3
     if width < 480:  # a chart of 200 pixels, and its foot
         assert box(page.locator(".st-key-in_sight"))["height"] < 260
     assert chart["y"] < place["y"] < height
 
 
-def test_a_phones_labels_are_in_a_key(page: Page, app: Server):
+def test_on_a_phone_numbers_digits_and_button_come_before_the_sliders_and_curves_have_labels(
+    page: Page, app: Server
+):
     page.set_viewport_size({"width": 390, "height": 844})
     opened(page, app.url)
-    expect(page.locator(LABELS).filter(has_text="Certified")).to_have_count(0)
-    page.locator(f"{CHART} .live-key summary").click()
-    expect(page.locator(f"{CHART} .live-key p")).to_have_count(5)
-    expect(page.locator(f"{CHART} .live-key").get_by_text("≤ 1.57")).to_be_visible()
+    order = ("learnt", "answers", "train", "epsilon_chart", "sigma_slider")
+    tops = [box(page.locator(f".st-key-{each}"))["y"] for each in order]
+    assert tops == sorted(tops)
+    assert tops[2] < 844, "the button is in sight"
+    expect(page.locator(LABELS)).to_have_count(5)
+    expect(page.locator(LABELS).filter(has_text="≤ 0.318 ✓ Certified")).to_be_visible()
 
 
 def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
@@ -153,6 +157,7 @@ def test_a_link_to_a_run_with_its_ghost_and_a_step_shown_that_stands_still(in_co
 
 def test_a_shuffle_is_chosen_drawn_told_and_remembered(in_context, app: Server):
     page = opened(in_context(color_scheme="dark"), app.url)
+    page.get_by_text("All settings").click()
     page.get_by_role("combobox", name=CHOICE).click()
     page.get_by_role("option", name="Shuffled every epoch").click()
     expect(page.get_by_text("and accounted as Poisson: claims")).to_be_visible()
@@ -168,6 +173,6 @@ def test_a_shuffle_is_chosen_drawn_told_and_remembered(in_context, app: Server):
     page.wait_for_url(re.compile("sampler=shuffle"))
     complete(page)
     page.go_back()
-    expect(page.get_by_role("combobox", name=CHOICE)).to_have_value("Shuffled every epoch")
+    expect(page.get_by_text("zero-out: epsilon is proven to lie between")).to_be_visible()
     other = opened(page.context.new_page(), link)
     expect(other.get_by_text("zero-out: epsilon is proven to lie between")).to_be_visible()
