@@ -1,21 +1,21 @@
 """Lesson 0 as HTML: its cards, with their numbers from the table."""
 
 import re
+from collections.abc import Sequence
 from html import escape
 from types import SimpleNamespace
 
 from dpcore.labfile.codes import text_of, value_of
+from dpcore.labfile.learnt import Learnt
 from dpcore.labfile.row import CODES, COUNTS
-from dpcore.labfile.stops import Stop, opening
+from dpcore.labfile.stops import Stop
 from dpcore.labfile.table import Table
-from dpcore.lessons import SIXTY_SECONDS, right_of_hundred
-from dpcore.papers.better_features.best import best_of
+from dpcore.lessons import SIXTY_SECONDS
 from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.attack_risk import PEOPLE
-from dpcore.privacy.report.numbers import MARKS, marked
+from dpcore.privacy.report.numbers import MARKS
 from dpcore.privacy.report.ruler import range_of
-from dpcore.training.settings import Settings
 
 COST = "train"  # the control of the card on what privacy costs, which the file has not
 MARKDOWN = (  # in this order
@@ -25,7 +25,7 @@ MARKDOWN = (  # in this order
 )
 
 
-def lesson_of(table: Table, start: Stop, dataset: str, words: dict[str, str]) -> str:
+def lesson_of(table: Table, start: Stop, records: Sequence[Learnt], words: dict[str, str]) -> str:
     """The section with the cards; "" for a table without the stops of their scenes."""
     lesson = words_in(SIXTY_SECONDS)
     sigmas = {name: float(scene["sigma"]) for name, scene in lesson["scenes"].items()}
@@ -39,7 +39,7 @@ def lesson_of(table: Table, start: Stop, dataset: str, words: dict[str, str]) ->
         numbers = scenes[step["scene"]]
         text = step["text"]
         if COST in step["points"]:
-            text = _cost(table, dataset, words)
+            text = _cost(numbers.upper, records, words)
         filled = text.format(**vars(numbers), **scenes)
         button = words["show"].format(sigma=f"{numbers.sigma:g}")
         cards.append(
@@ -72,23 +72,15 @@ def _numbers(table: Table, stop: Stop) -> SimpleNamespace:
         sigma=stop.sigma,
         people=f"**{numbers['people']} of {PEOPLE}**",
         cost=f"**{MARKS[Kind.CERTIFIED]} {text}**",
+        upper=upper,
         tier=range_of(value_of(upper)).name,
     )
 
 
-def _cost(table: Table, dataset: str, words: dict[str, str]) -> str:
-    """What privacy costs: the lab's own recorded runs, or else the best recipe's."""
-    own = dataset == Settings().dataset and table.n == opening(dataset).examples
-    if own:
-        right, plain = right_of_hundred()
-        return f"{words['cost']} {words['own'].format(right=right, plain=plain)}"
-    records = best_of(dataset)
-    if not records.private or not records.plain:
+def _cost(upper: int, records: Sequence[Learnt], words: dict[str, str]) -> str:
+    """What privacy costs: the most that was recorded with at most an epsilon, given as its code."""
+    kept = [each for each in records if each.code <= upper]
+    if not kept:
         return words["cost"]
-    first = records.private[0]
-    recorded = words["recorded"].format(
-        right=f"{first.mean:.1f}",
-        plain=f"{records.plain.mean:.1f}",
-        epsilon=marked(first.epsilon or 0.0, Kind.CERTIFIED),
-    )
-    return f"{words['cost']} {recorded}"
+    right = words["right"].format(right=kept[-1].right)
+    return f"{words['cost']} {right} {kept[-1].sentence}"

@@ -3,14 +3,14 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from dpcore.data.catalogue import DATASETS
 from dpcore.figures.style import ATTACK_LOOK, COLOURS, GREY, SIGNS, THEMES, style_of
-from dpcore.labfile.codes import INFINITE, nearest_code, text_of
+from dpcore.labfile.codes import INFINITE, text_of
+from dpcore.labfile.learnt import Learnt, learnt
 from dpcore.labfile.lesson import lesson_of
 from dpcore.labfile.row import (
     ALPHAS,
@@ -27,12 +27,9 @@ from dpcore.labfile.row import (
 )
 from dpcore.labfile.stops import Stop, opened
 from dpcore.labfile.table import Table
-from dpcore.papers.better_features.best import best_of
-from dpcore.papers.records import Recorded
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import Kind
-from dpcore.privacy.report.numbers import MARKS, epochs_of, finite, marked, plain, raised
+from dpcore.privacy.report.numbers import MARKS, epochs_of, finite, plain, raised
 from dpcore.privacy.report.numbers import WORDS as KINDS
 from dpcore.privacy.report.ruler import LEAST, MOST, RULER
 from dpcore.training.settings import SETTINGS, Count, Number
@@ -53,7 +50,8 @@ def page_of(table: Table, dataset: str) -> str:
     Errors: ValueError if the table has not the stop at which it would open.
     """
     start = opened(dataset, table.n)
-    lesson = lesson_of(table, start, dataset, WORDS["lesson"])
+    records = learnt(dataset, table.n, WORDS["learns"])
+    lesson = lesson_of(table, start, records, WORDS["lesson"])
     parts = {
         "title": escape(WORDS["title"]),
         "name": escape(WORDS["name"]),
@@ -62,7 +60,7 @@ def page_of(table: Table, dataset: str) -> str:
         "open": _opener(lesson),
         "lesson": lesson,
         "made": _made(table, dataset),
-        "head": _in_html(_head(table, start, dataset)),
+        "head": _in_html(_head(table, start, records)),
         "numbers": b64encode(table.packed()).decode(),
         "script": "\n".join(map(_text, SCRIPTS)),
     }
@@ -104,7 +102,7 @@ def _theme(place: int) -> str:
     return ";".join(f"--{name}:{colors[place]}" for name, colors in THEMES.items())
 
 
-def _head(table: Table, start: Stop, dataset: str) -> dict[str, Any]:
+def _head(table: Table, start: Stop, records: Sequence[Learnt]) -> dict[str, Any]:
     """What the script reads beside the numbers."""
     batch, sigma, epochs = table.stops.places(start)
     counts = len(CODES) + len(COUNTS)
@@ -126,7 +124,7 @@ def _head(table: Table, start: Stop, dataset: str) -> dict[str, Any]:
         "worths": WORTHS,
         "signs": SIGNS["worth"],
         "attack": ATTACK_LOOK[0],
-        "recorded": [_reached(each, dataset) for each in best_of(dataset).private],
+        "recorded": [each.shown for each in records],
         "ruler": [each._asdict() for each in RULER],  # null stands for infinity
         "scale": [LEAST, MOST],
         "ticks": TICKS,
@@ -163,27 +161,6 @@ def _look(name: str) -> dict[str, Any]:
         "kind": KINDS[kind],
         "certified": certified,
         "shift": shift,
-    }
-
-
-def _reached(record: Recorded, dataset: str) -> dict[str, Any]:
-    """A recorded accuracy: the code of its epsilon, its numbers and its sentence."""
-    spent = record.epsilon or 0.0
-    epsilon = marked(spent, Kind.CERTIFIED)
-    plain_record = best_of(dataset).plain
-    source = DATASETS[record.data.name]
-    sentence = WORDS["learns"]["of" if plain_record else "alone"].format(
-        examples=f"{source.examples('full'):,}",
-        title=source.title,
-        epsilon=epsilon,
-        seeds=record.seeds,
-        plain=f"{plain_record.mean:.1f}" if plain_record else "",
-    )
-    return {
-        "code": nearest_code(epsilon.removeprefix("≤ ")),
-        "accuracy": f"{record.mean:.1f}",
-        "epsilon": epsilon,
-        "text": sentence,
     }
 
 

@@ -7,6 +7,7 @@ import pytest
 from dpcore.__main__ import main
 from dpcore.commands import lab
 from dpcore.labfile.stops import Stops, opened
+from dpcore.training.recorded import recorded
 from tests.commands.printed import Output, Patch
 
 
@@ -25,11 +26,15 @@ def test_the_file_of_the_defaults_computes_nothing(
 
 
 def test_the_accuracies_are_those_of_the_data_set(tmp_path: Path) -> None:
-    file = tmp_path / "lab.html"
-    assert main(["lab", "export", str(file), "--dataset", "fashion_mnist"]) == 0
-    page = file.read_text(encoding="utf-8")
-    assert "images of Fashion-MNIST" in page
-    assert "images of MNIST" not in page
+    pages = []
+    for dataset in ("mnist", "fashion_mnist"):
+        file = tmp_path / f"{dataset}.html"
+        assert main(["lab", "export", str(file), "--dataset", dataset]) == 0
+        pages.append(file.read_text(encoding="utf-8"))
+        row = recorded(dataset, "sample")[0]
+        assert f'"accuracy":"{100 * row.accuracy:.0f}"' in pages[-1]
+        assert f"{100 * row.baseline:.0f} without privacy" in pages[-1]
+    assert pages[0] != pages[1]
 
 
 @pytest.mark.long
@@ -44,4 +49,6 @@ def test_another_n_and_delta_are_computed_by_processes_with_a_bar(
     out, err = capsys.readouterr()
     assert "8 settings" in out
     assert "100%" in err
-    assert "n = 400, delta = 1e-4" in file.read_text(encoding="utf-8")
+    page = file.read_text(encoding="utf-8")
+    assert "n = 400, delta = 1e-4" in page
+    assert "the best recipe that we know, on all 60,000 images of MNIST" in page

@@ -11,6 +11,7 @@ from dpcore.labfile.page import page_of
 from dpcore.labfile.shipped import shipped
 from dpcore.labfile.stops import Stop, opened
 from dpcore.labfile.table import Table
+from dpcore.training.recorded import recorded
 from tests.labfile.tables import FEW, certainty, drawn, shown_live, small_table
 
 READY = "#lab:not([hidden])"
@@ -156,12 +157,19 @@ def test_calibration_finds_the_least_sigma_and_says_where_there_is_none(opened_p
     assert page.inner_text("#of-sigma") == "4"
 
 
+def recorded_at_most(page) -> float:
+    """The most that was recorded with at most the epsilon on screen, of 100."""
+    shown = float(page.inner_text("#said").split()[2])
+    return max(100 * row.accuracy for row in recorded("mnist", "sample") if row.epsilon <= shown)
+
+
 def test_what_is_recorded_fits_below_the_epsilon_or_a_sentence_says_that_nothing_does(
     opened_page,
 ) -> None:
     page = opened_page()
     move(page, small_table(), Stop(1.23, 256, 5.0))
     assert "Recorded" in page.inner_text("#recorded")
+    assert page.inner_text("#right") == f"{recorded_at_most(page):.0f} of 100 right"
     move(page, small_table(), Stop(100.0, 256, 0.1))
     assert page.inner_text("#right") == "–"
     assert "No run as private as this is recorded" in page.inner_text("#recorded")

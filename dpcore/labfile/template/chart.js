@@ -3,7 +3,7 @@
 const DASHES = { solid: "", dash: "9 9", dot: "3 3", dashdot: "9 3 3 3", longdash: "16 9", longdashdot: "16 4 3 4" };
 const LABEL_GAP = 19; // pixels between two labels
 const NARROW = 620; // a narrower chart has its labels in a list below it
-const LABELS = 260; // pixels beside a wider one
+const LABELS = 292; // pixels beside a wider one
 const MARGIN = { left: 44, right: 14, top: 8, bottom: 34 };
 
 /* An element of SVG as text. */
@@ -36,6 +36,7 @@ function drawChart() {
   const ends = others.map((look) => endOf(look, frame));
   let drawn = axes(frame) + bandOf(frame);
   for (const look of others) drawn += lineOf(look, frame);
+  drawn += rangeWords(frame);
   if (frame.labelled) drawn += labelsOf(ends, frame);
   box.innerHTML = drawn;
   box.setAttribute("aria-label", `Epsilon by epoch: ${ends.map((end) => end.text).join("; ")}.`);
@@ -49,15 +50,18 @@ function axes({ left, right, bottom, end, x, y }) {
     drawn += element("path", { d: `M${left} ${y(tick)}H${right}`, stroke: "var(--faint)" });
     drawn += element("text", { x: left - 6, y: y(tick) + 5, "text-anchor": "end" }, tick);
   }
-  for (const range of head.ruler) {
-    const word = { x: left + 6, y: y(range.most ?? Infinity) + 15, opacity: 0.6 };
-    if (range.most !== null) drawn += element("text", word, range.name);
-  }
   for (const share of [0, 0.5, 1]) {
     const epochs = Number((end * share).toPrecision(3));
     drawn += element("text", { x: x(end * share), y: bottom + 20, "text-anchor": "middle" }, epochs);
   }
   return drawn + element("text", { x: x(end / 4), y: bottom + 20, "text-anchor": "middle" }, "epoch");
+}
+
+/* The words of the ruler, each below the limit of its range. */
+function rangeWords({ left, y }) {
+  const ranges = head.ruler.filter((range) => range.most !== null);
+  const words = ranges.map((range) => element("text", { x: left + 6, y: y(range.most) + 15, class: "range" }, range.name));
+  return words.join("");
 }
 
 /* The points of a curve up to the chosen epochs; a gap where there is no number. */

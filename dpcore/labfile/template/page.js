@@ -50,13 +50,17 @@ function provenText() {
   return filled(words.proven.between, { lower, upper: written("upper", true), delta: head.delta });
 }
 
-/* What the best recorded recipe reached that spent at most this epsilon. */
+/* What the most accurate recorded training reached that spent at most this epsilon. */
 function sayLearns() {
   const kept = head.recorded.filter((each) => valueOf(each.code) <= valueOf(at("upper")));
   const best = kept.at(-1);
   byId("right").textContent = best ? filled(words.learns.right, best) : "–";
-  const [first] = head.recorded;
-  byId("recorded").textContent = best?.text ?? (first ? filled(words.learns.too_private, first) : words.learns.nothing);
+  byId("recorded").textContent = best?.text ?? withoutRecord();
+}
+
+function withoutRecord() {
+  const [mostPrivate] = head.recorded;
+  return mostPrivate ? filled(words.learns.too_private, mostPrivate) : words.learns.nothing;
 }
 
 function saySecret() {
@@ -99,7 +103,8 @@ const targetOf = () => Number(byId("target").value.trim().replace(",", "."));
 
 function sayEnough() {
   const target = targetOf();
-  byId("enough").textContent = target > 0 ? enoughText(enoughAt(target)) : words.sigma_for.asked;
+  const asked = target > 0 && Number.isFinite(target);
+  byId("enough").textContent = asked ? enoughText(enoughAt(target)) : words.sigma_for.asked;
 }
 
 function enoughText(sigma) {

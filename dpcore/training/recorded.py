@@ -1,0 +1,43 @@
+"""What the defaults of the pages reached on the bundled samples, as it was recorded.
+
+`python -m benchmarks.defaults_recorded` trains the networks anew and writes recorded.toml.
+"""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+FILE = Path(__file__).with_name("recorded.toml")
+
+
+class Recorded(NamedTuple):
+    """Mean test accuracies with and without privacy, and the certified epsilon of the former."""
+
+    sigma: float
+    epsilon: float  # an upper bound, at the delta of the file
+    accuracy: float
+    baseline: float
+
+
+@cache
+def recorded(dataset: str, source: str) -> tuple[Recorded, ...]:
+    """The recorded trainings on these data by growing epsilon; none for other data."""
+    found = tomllib.loads(FILE.read_text(encoding="utf-8")).get(dataset, {}).get(source)
+    if found is None:
+        return ()
+    rows = []
+    for sigma, epsilon, accuracy in found["private"]:
+        rows.append(Recorded(sigma, epsilon, accuracy, found["baseline"]))
+    return tuple(sorted(rows, key=lambda row: row.epsilon))
+
+
+def recorded_at(dataset: str, source: str, epsilon: float) -> Recorded | None:
+    """The most accurate training that was recorded with at most this epsilon, if there is one.
+
+    >>> found = recorded_at("mnist", "sample", 1.0)
+    >>> found.epsilon <= 1.0, found.accuracy < found.baseline
+    (True, True)
+    """
+    within = [row for row in recorded(dataset, source) if row.epsilon <= epsilon]
+    return max(within, key=lambda row: row.accuracy, default=None)
