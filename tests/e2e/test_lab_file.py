@@ -21,7 +21,7 @@ SHOWN = """() => {
     for (const row of document.querySelectorAll('#verdicts tr')) {
         const name = row.querySelector('th').textContent.trim().replace(/^■ /, '');
         const cells = [...row.querySelectorAll('td')].map((cell) => cell.textContent);
-        accountants[name] = [cells[0], cells[1], row.querySelector('td b').textContent];
+        accountants[name] = [cells[0], cells[1], row.querySelector('td b').textContent[0]];
     }
     return {
         accountants,

@@ -6,6 +6,8 @@ const NARROW = 620; // a narrower chart has its labels in a list below it
 const LABELS = 292; // pixels beside a wider one
 const MARGIN = { left: 44, right: 14, top: 8, bottom: 34 };
 
+const PLAIN = "\uFE0E"; // after a sign that phones may draw as a picture
+
 /* An element of SVG as text. */
 function element(name, attributes, inside = "") {
   const listed = Object.entries(attributes).map(([key, value]) => `${key}="${value}"`);
@@ -98,7 +100,7 @@ function endOf(look, frame) {
   const [sign, color] = head.signs[worthOf(look)];
   const beyond = arrowOf(value);
   const number = marked(look);
-  const html = `${number} <tspan fill="${color}" style="color:${color}" font-weight="700">${sign}</tspan>${beyond} ${look.label}`;
+  const html = `${number} <tspan fill="${color}" style="color:${color}" font-weight="700">${sign}${PLAIN}</tspan>${beyond} ${look.label}`;
   return { look, y: frame.y(value), text: `${number} ${sign}${beyond} ${look.label}`, html: frame.labelled ? html : inHtml(html) };
 }
 

@@ -81,7 +81,7 @@ function sayVerdicts() {
     const worth = worthOf(look);
     const [sign, color] = head.signs[worth];
     const ratio = look.certified ? ratioOfBand() : ratioOf(look);
-    const verdict = `<b aria-hidden="true" style="color:${color}">${sign}</b> ${words.verdicts[worth]}`;
+    const verdict = `<b aria-hidden="true" style="color:${color}">${sign}${PLAIN}</b> ${words.verdicts[worth]}`;
     return `<tr><th>${key(look)} ${look.title}</th><td>${marked(look)}</td><td>${ratio}</td><td>${look.kind}</td><td>${verdict}</td></tr>`;
   });
   byId("verdicts").innerHTML = rows.join("");
