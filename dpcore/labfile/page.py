@@ -32,7 +32,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import MARKS, epochs_of, finite, plain, raised
 from dpcore.privacy.report.numbers import WORDS as KINDS
 from dpcore.privacy.report.ruler import LEAST, MOST, RULER
-from dpcore.training.settings import SETTINGS, Count, Number
+from dpcore.training.settings import SETTINGS, Count, Number, Settings
 from dpcore.training.slider_stops import show
 
 FOLDER = Path(__file__).parent
@@ -47,13 +47,17 @@ TICKS = (0.01, 0.1, 1, 10, 100)  # of the axis of epsilon
 def page_of(table: Table, dataset: str) -> str:
     """The file of a table, with the recorded accuracies on a data set.
 
-    Errors: ValueError if the table has not the stop at which it would open.
+    It opens at the stop that is nearest to the lab's defaults for these data.
     """
-    start = opened(dataset, table.n)
+    start = table.stops.nearest(opened(dataset, table.n))
     records = learnt(dataset, table.n, WORDS["learns"])
-    lesson = lesson_of(table, start, records, WORDS["lesson"])
+    lesson = ""
+    title = WORDS["title_of_others"]
+    if dataset == Settings().dataset:  # of which the lesson speaks, too
+        lesson = lesson_of(table, start, records, WORDS["lesson"])
+        title = WORDS["title"]
     parts = {
-        "title": escape(WORDS["title"]),
+        "title": escape(title),
         "name": escape(WORDS["name"]),
         "style": _colours() + _text("lab.css"),
         "still": escape(_still(table, start)),
@@ -83,7 +87,7 @@ def _text(name: str) -> str:
 def _in_html(values: Mapping[str, Any]) -> str:
     """Values as JSON that can stand within a script of HTML."""
     text = json.dumps(finite(values), separators=(",", ":"), ensure_ascii=False)
-    return text.replace("</", "<\\/")
+    return text.replace("<", "\\u003c")
 
 
 def _colours() -> str:

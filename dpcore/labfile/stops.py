@@ -1,11 +1,12 @@
 """The stops of the file's sliders, all of them stops of the live lab."""
 
+import math
 from typing import NamedTuple
 
 from dpcore import check
-from dpcore.data.catalogue import dataset_of
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults
+from dpcore.training.defaults import defaults, suited_features
+from dpcore.training.models import models_for
 from dpcore.training.settings import SETTINGS, Count, Number, Settings
 from dpcore.training.slider_stops import grid
 
@@ -46,14 +47,27 @@ class Stops(NamedTuple):
             self.epochs.index(stop.epochs),
         )
 
+    def nearest(self, stop: Stop) -> Stop:
+        """The stop whose numbers have the smallest ratios to those of another one.
+
+        >>> Stops((1.0, 4.0), (256,), (1.0, 5.0)).nearest(Stop(3.0, 512, 5.0))
+        Stop(sigma=4.0, batch=256, epochs=5.0)
+        """
+        found = []
+        for values, wanted in zip(self, stop, strict=True):
+            found.append(min(values, key=lambda each, wanted=wanted: abs(math.log(each / wanted))))
+        return Stop(*found)
+
 
 def opening(dataset: str) -> RunConfig:
     """The run with which the lab opens for a data set.
 
-    >>> opening("mnist").examples
-    10000
+    >>> opening("mnist").examples, opening("cifar10").examples
+    (10000, 50000)
     """
-    return defaults(dataset_of(dataset).name, Settings().model, Settings().optimizer)
+    features = suited_features(dataset)[0]
+    model = models_for(dataset, features)[-1]
+    return defaults(dataset, model, Settings().optimizer, features=features)
 
 
 def opened(dataset: str, n: int) -> Stop:

@@ -20,7 +20,7 @@ from dpcore.labfile.row import (
     row_of,
     steps_of,
 )
-from dpcore.labfile.stops import Stop, Stops, opened, stops_of
+from dpcore.labfile.stops import Stop, opened, stops_of
 from dpcore.labfile.table import Table, unpacked
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.report.numbers import outward, short
@@ -144,11 +144,11 @@ def test_the_file_that_comes_with_the_package_has_at_most_a_million_bytes() -> N
     assert len(page_of(ours.shipped(), "mnist").encode()) <= 1_000_000
 
 
-def test_a_table_without_the_stop_at_which_it_opens_is_no_file() -> None:
-    table = small_table()
-    other = Table(table.n, table.delta, Stops((0.3,), (256,), (0.1,)), table.planes, {}, "0")
-    with pytest.raises(ValueError, match="not in tuple"):
-        page_of(other, "mnist")
+def test_data_with_other_defaults_open_at_the_nearest_stop() -> None:
+    usual = opened("movielens", N)
+    start = FEW.nearest(usual)
+    assert (usual.batch, start.batch) == (512, 256)
+    assert f"batch {start.batch}" in page_of(small_table(), "movielens")
 
 
 def test_the_stop_at_which_the_file_opens_stands_in_it_as_text() -> None:
