@@ -50,5 +50,5 @@ def test_another_n_and_delta_are_computed_by_processes_with_a_bar(
     assert "8 settings" in out
     assert "100%" in err
     page = file.read_text(encoding="utf-8")
-    assert "n = 400, delta = 1e-4" in page
+    assert "n = 400, delta = 0.0001" in page
     assert "the best recipe that we know, on all 60,000 images of MNIST" in page
