@@ -8,6 +8,7 @@ from dpcore import __version__
 
 COMMANDS = {
     "app": "serve the pages to a browser",
+    "lab": "write the lab as one HTML file that needs no network",
     "epsilon": "compute epsilon by every accountant",
     "calibrate": "find the sigma, steps, sampling rate or batch for a budget",
     "tradeoff": "compute the certified trade-off function and the attack risks",

@@ -27,6 +27,7 @@ from pages.parts.lab import (
     lab_chart,
     numbers_below,
 )
+from pages.parts.lab_file import lab_file_button
 from pages.parts.layout import page_columns
 from pages.parts.results import cache, odds, sampled
 from pages.parts.results.exports import address, origin_of
@@ -146,3 +147,4 @@ with below:
     gradients(form, store, ids)
     if mechanism:
         numbers_below(mechanism, curves, delta, form.n, against)
+    lab_file_button(form.data.dataset)

@@ -23,6 +23,7 @@ GOOD = {  # what a command needs beside the option in question
     "tradeoff": MECHANISM,
     "runs sweep": "--grid ema=.5,.9",
     "perturb": "--dataset iris",
+    "lab export": "lab.html",
 }
 ANY_TEXT = ("--to", "--name", "--public-name")  # nothing is wrong with a text, or "x"
 # What else is wrong of a command's own, after what it needs, and words of the line that says so.
@@ -101,6 +102,18 @@ BAD = {
         ("--classes setosa,rose", "rose"),
         ("--clip-norm 1", "Expected no --clip-norm without a model whose gradients have no bound"),
         ("--clip-norm 0 --model mlp", "clip_norm=0"),
+    ],
+    "lab export": [
+        ("--n 1", "n=1"),
+        ("--n 1e9", "to 10,000,000"),
+        ("--delta 1e-30", "delta=1e-30"),
+        ("--dataset sand", "dataset='sand'"),
+        ("--processes 65", "processes=65"),
+    ],
+    "lab": [
+        ("", "ACTION"),
+        ("export lab.txt", "FILE='lab.txt' to end with .html"),
+        ("export nowhere/lab.html", "folder of FILE='nowhere/lab.html'"),
     ],
     "papers": [("--paper=4", f"Expected paper='4' to be one of: {', '.join(PAPERS)}.")],
     "audit": [

@@ -1,5 +1,7 @@
 """Numbers for the attacks that a trade-off function allows."""
 
+import math
+from decimal import Decimal
 from math import inf
 from typing import NamedTuple
 
@@ -15,6 +17,7 @@ RATES = (0.01, 0.001)  # false-positive rates, each reported with its true-posit
 # At which delta is read off a trade-off function.
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 500.0, 2000)])
 EVEN_PRIOR = 0.5
+PEOPLE = 100  # whose membership an attacker guesses
 
 
 class Between(NamedTuple):
@@ -70,6 +73,22 @@ def _between(lower: float, upper: float, most: float) -> Between:
     """The two bounds of a number from 0 to `most`; these ends where the bounds cross."""
     least, greatest, _ = safe_pair(lower, upper, "")
     return Between(least, min(greatest, most))
+
+
+def of_hundred(found: Risks) -> int:
+    """The right guesses of an attacker about 100 people, rounded up; 100 if nothing is proven.
+
+    A coin is right about 50; the largest advantage (true less false positives) adds half of itself.
+    **Guarantees:** never below 100 times the proven bound.
+
+    >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+    >>> from dpcore.privacy.mechanism import Mechanism
+    >>> mechanism = Mechanism.constant(q=1.0, sigma=2.0, steps=4)
+    >>> of_hundred(risks_of(tradeoff_bounds(mechanism), 1e-5))  # 69.15
+    70
+    """
+    right = (1 + Decimal(repr(float(found.advantage.upper)))) * PEOPLE / 2
+    return PEOPLE if found.empty else min(math.ceil(right), PEOPLE)
 
 
 def advantage(f: Tradeoff) -> float:

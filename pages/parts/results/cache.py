@@ -1,6 +1,7 @@
 """Curves of mechanisms, in bounded caches that all sessions share."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -27,8 +28,24 @@ COMING = (
 # A slider has a hundred stops, a class moves it to all of them; each takes some kB.
 @lru_cache(maxsize=2048)
 def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
-    """Epsilon by one accountant at the steps of the charts; +inf and a note without an answer."""
-    return ACCOUNTANTS[name].curve(mechanism, charted(mechanism), delta)
+    """Epsilon by one accountant at the steps of the charts; +inf and a note without an answer.
+
+    Certified bounds depend on the horizons that are asked for together: the last one is asked for
+    alone, so that the end of a chart is the number that any other place has for the mechanism.
+    """
+    found = ACCOUNTANTS[name].curve(mechanism, charted(mechanism), delta)
+    if name != CERTIFIED:
+        return found
+    return _ending_with(found, final(name, mechanism, delta))
+
+
+def _ending_with(found: Curve, last: Curve) -> Curve:
+    """A certified curve with the last point of another one."""
+    if found.lower is None or last.lower is None:  # nothing is certified
+        return found
+    epsilon = np.append(found.epsilon[:-1], last.epsilon[-1])
+    lower = np.append(found.lower[:-1], last.lower[-1])
+    return replace(found, epsilon=epsilon, lower=lower, note=last.note)
 
 
 def slow(mechanism: Mechanism, delta: float) -> bool:

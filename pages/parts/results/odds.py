@@ -1,8 +1,6 @@
 """Words for a first visit: explained terms, marks, odds of an attack, what is not promised."""
 
-import math
 import re
-from decimal import Decimal
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -12,14 +10,13 @@ import streamlit as st
 
 from dpcore.figures.style import ATTACK_LOOK, GREY, SIGNS
 from dpcore.privacy import words_in
-from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
+from dpcore.privacy.report.attack_risk import EVEN_PRIOR, PEOPLE, Risks, of_hundred
 from dpcore.privacy.report.glossary import ARXIV, GLOSSARY, OF_HEAD
 from dpcore.privacy.report.numbers import IN_A_WORD, MARKS
 from dpcore.privacy.report.statement import odds
 
 WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
 WORDS = words_in(Path(__file__).with_name("words.toml"))
-PEOPLE = 100
 COLUMNS = 10
 WIDE = 20  # columns of a low picture
 PITCH, ROW = 10, 13  # units of the drawing between two people, and between two rows
@@ -93,23 +90,6 @@ def linked(text: str) -> str:
     return ARXIV.sub(
         r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">\g<0></a>', escape(text)
     )
-
-
-def of_hundred(found: Risks) -> int:
-    """The right guesses of an attacker about 100 people, rounded up; 100 if nothing is proven.
-
-    A coin is right about 50; the largest advantage (true less false positives) adds half of itself.
-    **Guarantees:** never below 100 times the proven bound.
-
-    >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-    >>> from dpcore.privacy.mechanism import Mechanism
-    >>> from dpcore.privacy.report.attack_risk import risks_of
-    >>> mechanism = Mechanism.constant(q=1.0, sigma=2.0, steps=4)
-    >>> of_hundred(risks_of(tradeoff_bounds(mechanism), 1e-5))  # 69.15
-    70
-    """
-    right = (1 + Decimal(repr(float(found.advantage.upper)))) * PEOPLE / 2
-    return PEOPLE if found.empty else min(math.ceil(right), PEOPLE)
 
 
 def odds_icons(found: Risks) -> str:
