@@ -3,10 +3,13 @@
 `python -m benchmarks.defaults_recorded` trains the networks anew and writes recorded.toml.
 """
 
+import math
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from dpcore.privacy.report.numbers import outward
 
 FILE = Path(__file__).with_name("recorded.toml")
 
@@ -39,5 +42,15 @@ def recorded_at(dataset: str, source: str, epsilon: float) -> Recorded | None:
     >>> found.epsilon <= 1.0, found.accuracy < found.baseline
     (True, True)
     """
-    within = [row for row in recorded(dataset, source) if row.epsilon <= epsilon]
+    most = as_shown(epsilon)  # so that a setting finds its own record, whose bound was rounded up
+    within = [row for row in recorded(dataset, source) if as_shown(row.epsilon) <= most]
     return max(within, key=lambda row: row.accuracy, default=None)
+
+
+def as_shown(epsilon: float) -> float:
+    """An upper bound of epsilon in the digits in which people read it.
+
+    >>> as_shown(0.3178201), as_shown(math.inf)
+    (0.318, inf)
+    """
+    return float(outward(epsilon, math.ceil)) if math.isfinite(epsilon) else epsilon

@@ -10,7 +10,6 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpcore.data.catalogue import DATASETS
 from dpcore.figures import charted, epochs_at, gaussian_line, tradeoff_figure
 from dpcore.figures.alt_texts import curves_alt, tradeoff_alt
 from dpcore.figures.epsilon import Ghost
@@ -28,8 +27,7 @@ from dpcore.figures.lab import (
 from dpcore.figures.layout import written
 from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import GREY, Style, run_styles
-from dpcore.papers.better_features import PAPER
-from dpcore.papers.records import recorded
+from dpcore.papers.better_features.best import best_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
@@ -281,19 +279,11 @@ def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord
 
 def best_recipe(shown: Shown, end: float) -> list[LabRun]:
     """The data set's best recipe on the full data, as a run up to one point beyond an epsilon."""
-    title = DATASETS[shown.form.usual.dataset].title
-    epsilons = []
-    accuracies = []
-    for grid in PAPER.grids:
-        if grid.place != title:
-            continue
-        for config in grid.curves[-1].configs:
-            record = recorded(PAPER.id, config)
-            if record:
-                epsilons.append(record.epsilon or 0.0)
-                accuracies.append(record.mean / 100)
-    if not epsilons:
+    records = best_of(shown.form.usual.dataset).private
+    if not records:
         return []
+    epsilons = [record.epsilon or 0.0 for record in records]
+    accuracies = [record.mean / 100 for record in records]
     kept = 1 + sum(epsilon < end for epsilon in epsilons)
     style = Style(GREY, "dot", "┄┄", "best recipe, full data")
     return [LabRun(style, -1, [], tuple(accuracies[:kept]), tuple(epsilons[:kept]))]

@@ -196,7 +196,9 @@ def test_on_calibrate_a_target_is_moved_its_answer_opened_elsewhere_and_come_bac
     sigma, larger = (float(each.split()[2].rstrip(",")) for each in (after, before))
     assert sigma < larger  # a larger target takes less noise
     pressed(tab, "Open in Lab")
-    expect(tab.locator("h1")).to_have_text("Can a network learn from people's digits without giving any one of them away?")
+    expect(tab.locator("h1")).to_have_text(
+        "Can a network learn from people's digits without giving any one of them away?"
+    )
     expect(field(tab)).to_have_value(f"{sigma:g}")
     complete(tab)
     assert "leaving" not in tab.url

@@ -105,6 +105,8 @@ def test_a_click_on_the_map_loads_the_point_here_and_everywhere(page: Page, app:
     epochs = field(complete(page), "Epochs").input_value()
     assert float(epochs) == pytest.approx(float(told[2]), rel=0.02)
     go_to(page, "Lab")
-    expect(page.locator("h1")).to_have_text("Can a network learn from people's digits without giving any one of them away?")
+    expect(page.locator("h1")).to_have_text(
+        "Can a network learn from people's digits without giving any one of them away?"
+    )
     expect(field(page)).to_have_value(told[1])
     expect(field(page, "Epochs")).to_have_value(epochs)
