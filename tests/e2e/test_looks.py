@@ -29,8 +29,8 @@ from tests.e2e.looks import (
     complete,
     in_theme,
     opened,
+    picture_of,
     resized,
-    saved,
     too_wide,
 )
 from tests.e2e.server import PATIENCE, ROOT, Server, serving
@@ -231,7 +231,7 @@ def test_every_accountant_can_be_chosen_and_every_label_is_inside_wide_and_on_a_
 
 def test_a_saved_picture_says_what_it_shows_and_where_it_comes_from(page: Page, app: Server):
     opened(page, f"{app.url}/tradeoff?sigma=2")
-    svg = saved(page, "SVG", ".st-key-attack_chart").read_text(encoding="utf-8")
+    svg = picture_of(page, "SVG", ".st-key-attack_chart").read_text(encoding="utf-8")
     words = re.sub(r"<[^>]*>", " ", svg)
     for said in (
         "Trade-off function",
@@ -243,4 +243,4 @@ def test_a_saved_picture_says_what_it_shows_and_where_it_comes_from(page: Page, 
     ):
         assert said in words, said
     assert f"{app.url}/tradeoff?" in words.replace(" ", "")
-    assert saved(page, "PNG", ".st-key-attack_chart").read_bytes().startswith(b"\x89PNG")
+    assert picture_of(page, "PNG", ".st-key-attack_chart").read_bytes().startswith(b"\x89PNG")
