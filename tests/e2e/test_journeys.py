@@ -16,6 +16,7 @@ from dpcore.papers.comparison import Outcome
 from dpcore.runs import editing
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from pages.parts.check.examples import name_of
 from tests.e2e.looks import (
     alone,
     complete,
@@ -298,7 +299,7 @@ def test_on_check_a_printed_claim_is_refuted_its_sentence_copied_and_a_pasted_on
     claim = next(each for each in EXAMPLES if each.name == "clt")
     sentence, verdict = judge(claim.claim).review, tab.locator(".st-key-claim_verdict")
     opened(tab, f"{app.url}/check")
-    pressed(tab, claim.title)
+    pressed(tab, name_of(claim))
     expect(verdict).to_contain_text("Refuted")
     expect(verdict.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     tab.wait_for_url("**claim_epsilon=0.83*")
@@ -307,7 +308,9 @@ def test_on_check_a_printed_claim_is_refuted_its_sentence_copied_and_a_pasted_on
     tab.wait_for_function(
         "async said => (await navigator.clipboard.readText()).includes(said)", arg=sentence
     )
-    box = tab.get_by_role("textbox", name="Paste a text, and correct what was read from it")
+    box = tab.get_by_role(
+        "textbox", name="Paste the claim of a paper, a model card or a training log"
+    )
     box.fill(CARD)
     box.press("Control+Enter")
     expect(verdict).to_contain_text("shuffled batches")

@@ -61,9 +61,11 @@ def show_card(verdict: ClaimVerdict) -> None:
     with st.container(border=True, key="claim_verdict"):
         st.html(headline(verdict))
         _number_line(verdict)
-        details = details_of(verdict)
-        if details:
-            st.caption("\n".join(f"- {each}" for each in details))
+        st.caption(" ".join(details_of(verdict)))
+        if verdict.notes:
+            count = len(verdict.notes)
+            with st.expander("1 remark" if count == 1 else f"{count} remarks", key="remarks"):
+                st.caption("\n".join(f"- {each}" for each in verdict.notes))
 
 
 def _number_line(verdict: ClaimVerdict) -> None:
@@ -89,16 +91,17 @@ def headline(verdict: ClaimVerdict) -> str:
 
 
 def details_of(verdict: ClaimVerdict) -> list[str]:
-    """Sentences on the judged setup, on the source of the claimed number, and on assumptions."""
-    details = [f"Judged: {verdict.certificate.setup}."] if verdict.certificate else []
+    """Sentences on the setup that was assumed, and on the source of the claimed number."""
+    details = [f"We assumed: {verdict.certificate.setup}."] if verdict.certificate else []
     claimed = verdict.claim.epsilon
     if verdict.given_by and claimed:
         named = [f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by]
+        comes = "comes" if len(named) == 1 else "may come"
         details.append(
-            f"For one run on Poisson batches these accountants give {claimed.shown}:"
-            f" {'; '.join(named)}."
+            f"For one run on Poisson batches, the {claimed.shown} {comes} from"
+            f" {'; or '.join(named)}."
         )
-    return [*details, *verdict.notes]
+    return details
 
 
 def marked_text(text: str, read: Read) -> str:

@@ -99,6 +99,9 @@ def test_three_numbers_are_open_the_refuted_ones_first_and_the_rest_is_folded(
     assert names[:2] == [name_of(given.REFUTED), name_of(given.DIFFERS)]
     assert len(names) == first.count("<details") == 3
     assert [each.label for each in page.expander][:2] == ["1 more reproduced", "1 not trained yet"]
+
+
+def test_a_long_paper_is_folded_by_its_verdicts_and_a_chosen_verdict_is_seen_whole(store: Store):
     every = opened(paper="000")
     labels = [each.label for each in every.expander]
     assert labels[:5] == [
