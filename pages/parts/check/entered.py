@@ -93,8 +93,9 @@ def entered_claim(text: str) -> Entered:
     pasted = bool(text.strip())
     asked = pasted or any(page_text(_key(name), "").strip() for name in FIELDS)
     label = "Edit what was read" if pasted else "Type it instead"
+    place = st.container(key="claim_fields")
     try:
-        with st.expander(label, expanded=asked, key="claim_fields"):
+        with place, st.expander(label, expanded=asked):  # one with a key would stay as it was
             typed = _typed()
         if not pasted:
             return Entered(typed, None, text)

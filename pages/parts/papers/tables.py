@@ -156,7 +156,8 @@ def _row(found: Comparison, own: str, *, opened: bool) -> list[str]:
         reasons = f"{escape(line_of(entry.setting))}. {reasons}"
     ours = found.ours_text or "–"
     if found.outcome is Outcome.REFUTED:
-        reasons += f" Recomputed as printed: {escape(ours)}."
+        if abs((found.ours or 0.0) - entry.theirs) > entry.tolerance:
+            reasons += f" Recomputed as printed: {escape(ours)}."
         ours = f"≥ {found.lower_text}"
     ways = links(found)
     if ways:
