@@ -66,7 +66,9 @@ ALL_OPEN = """() => {  // opens expanders; the answer that fills one may shut an
         .filter(each => each.checkVisibility());
     const still = document.querySelector("[data-testid=stApp]")?.dataset
         .testScriptState === "notRunning";
-    if (still) shut[0]?.click();  // opened at once, Streamlit fills one of two
+    const rows = shut.filter(each => each.closest("table"));
+    if (still && rows.length) rows.forEach(each => each.click());
+    else if (still) shut[0]?.click();  // opened at once, Streamlit fills one of two
     const filled = each => !each.checkVisibility() || each.innerText.trim()
         || each.querySelector("canvas, svg, input");
     return !shut.length && [...document.querySelectorAll("details[open] > :not(summary)")]

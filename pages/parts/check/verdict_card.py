@@ -14,6 +14,7 @@ from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.runs.plain_text import escaped
 from pages.parts.components.live_chart import still_chart
 from pages.parts.results.odds import sign, term
@@ -92,15 +93,17 @@ def headline(verdict: ClaimVerdict) -> str:
 
 def details_of(verdict: ClaimVerdict) -> list[str]:
     """Sentences on the setup that was assumed, and on the source of the claimed number."""
-    details = [f"We assumed: {verdict.certificate.setup}."] if verdict.certificate else []
+    certificate = verdict.certificate
     claimed = verdict.claim.epsilon
+    if certificate is None:
+        return []
+    details = [f"We assumed: {certificate.setup}."]
     if verdict.given_by and claimed:
         named = [f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by]
         comes = "comes" if len(named) == 1 else "may come"
-        details.append(
-            f"For one run on Poisson batches, the {claimed.shown} {comes} from"
-            f" {'; or '.join(named)}."
-        )
+        as_counted = certificate.setup.sampler == Poisson.name and verdict.claim.runs is None
+        where = "" if as_counted else ", for one run on Poisson batches"
+        details.append(f"The {claimed.shown} {comes} from {'; or '.join(named)}{where}.")
     return details
 
 

@@ -151,22 +151,30 @@ def _numbers_table(name: str, found: Sequence[Comparison], opened: int) -> str:
 
 def _row(found: Comparison, own: str, *, opened: bool) -> list[str]:
     entry = found.entry
-    reasons = linked(found.why)
+    reasons = []
     if entry.setting:
-        reasons = f"{escape(line_of(entry.setting))}. {reasons}"
+        reasons.append(f"{escape(line_of(entry.setting))}.")
+    reasons.append(linked(found.why))
     ours = found.ours_text or "–"
     if found.outcome is Outcome.REFUTED:
         if abs((found.ours or 0.0) - entry.theirs) > entry.tolerance:
-            reasons += f" Recomputed as printed: {escape(ours)}."
+            reasons.append(f"Recomputed as printed: {escape(ours)}.")
         ours = f"≥ {found.lower_text}"
     ways = links(found)
     if ways:
-        reasons += f" <span class=ways>{ways}</span>"
-    name = f"{escape(entry.place)}: {escape(entry.quantity)}"
-    look = " open" if opened else ""
-    number = f"<details{look}><summary>{name}</summary><small>{reasons}</small></details>"
+        reasons.append(f"<span class=ways>{ways}</span>")
+    number = _folded(f"{escape(entry.place)}: {escape(entry.quantity)}", reasons, opened=opened)
     cell = _recorded(escape(ours), found.record, own)
     return [number, escape(entry.printed), cell, badge(found.outcome)]
+
+
+def _folded(name: str, reasons: Sequence[str], *, opened: bool) -> str:
+    """The name of a row as HTML; pressed, it tells its reasons, if it has any."""
+    text = " ".join(filter(None, reasons))
+    if not text:
+        return name
+    look = " open" if opened else ""
+    return f"<details{look}><summary>{name}</summary><small>{text}</small></details>"
 
 
 def _recorded(text: str, record: Recorded | None, own: str) -> str:

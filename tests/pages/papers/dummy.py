@@ -119,4 +119,5 @@ def rows(page: AppTest) -> dict[str, str]:
     names = 'aria-label="(Numbers|Refuted|Different, with reasons|Reproduced|Not trained yet)"'
     tables = [each.proto.body for each in page.get("html") if re.search(names, each.proto.body)]
     found = [each.split("</tr>")[0] for table in tables for each in table.split("<tr>")[2:]]
-    return {each.split("<summary>")[1].split("</summary>")[0]: each for each in found}
+    names = [re.findall("<(?:summary|th scope=row)>([^<]+)<", each)[0] for each in found]
+    return dict(zip(names, found, strict=True))
