@@ -326,11 +326,14 @@ def test_on_audit_a_broken_trainer_is_chosen_audited_and_caught(tab: Page, app: 
     tab.locator(".st-key-audit button").click()
     tab.wait_for_url("**run=*")
     expect(tab.get_by_text("A recorded example")).to_have_count(0)
+    curves = tab.locator(".st-key-curves summary").first
+    expect(curves).to_be_visible()
     expect(tab.get_by_text("it adds half the noise.")).to_be_visible()
+    complete(tab)
     tab.locator(".st-key-tests summary").click()
     expect(tab.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     expect(tab.locator("table.audits tbody tr").first).to_contain_text("fails")
-    tab.locator(".st-key-curves summary").first.click()
+    curves.click()
     expect(
         tab.locator(
             "p strong", has_text="Evidence reached 20 at step 1 of 10: the noise is too small."

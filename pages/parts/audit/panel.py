@@ -187,7 +187,7 @@ def draw(store: Store, found: AuditResults) -> None:
             audit_charts(found)
     else:
         evidence_chart(found)
-        with st.expander(WORDS["so_far"], key="tests"):
+        with st.expander(WORDS["so_far"], key="tests_so_far"):
             results.findings(found)
             results.generators(found)
 
