@@ -173,4 +173,4 @@ def _part(kind: str, share: float) -> str:
 
 def _label(text: str, share: float) -> str:
     """A text whose end points at a share of the bar, and which never leaves it."""
-    return f'<span style="--at:{100 * share:.2f}%">{text}</span>'
+    return f'<span style="--share:{100 * share:.2f}%">{text}</span>'
