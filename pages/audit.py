@@ -17,7 +17,7 @@ from pages.parts.audit.panel import (
     request_form,
     settings_taken,
 )
-from pages.parts.audit.results import AuditResults
+from pages.parts.audit.results import WORDS, AuditResults
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 
@@ -37,10 +37,7 @@ with left, start:
 with right:
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
-            st.caption(
-                "These results are of other settings. Press Audit to test the settings of the"
-                " controls."
-            )
+            st.caption(WORDS["other_settings"])
         SHOWN.follow(store, shown, AuditResults, draw)
     elif store:
-        invite()
+        invite(asked.request)

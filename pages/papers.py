@@ -10,7 +10,7 @@ from pages.parts.page_change import move_on
 from pages.parts.papers import head
 from pages.parts.papers.figures import show_figures
 from pages.parts.papers.opening import open_link
-from pages.parts.papers.tables import chosen_outcomes, numbers, numbers_rows, score, show_numbers
+from pages.parts.papers.tables import chosen_outcomes, numbers, numbers_rows, show_numbers
 from pages.parts.papers.trainings import show_trainings
 from pages.parts.results.exports import address, csv_button
 
@@ -20,26 +20,25 @@ move_on()
 with left:
     paper = head.chosen_paper()
     head.show_head(paper)
-    scored = st.empty()
 
 with right:
     link = address()
-    show_figures(paper, link)
     claims = st.empty()
     with claims.container():
         head.show_claims(paper, now=False)
     if paper.entries:
         found = numbers(paper)
-        scored.html(score(found))
         st.subheader("Its numbers, and ours", anchor=False)
-        outcomes = chosen_outcomes()
-        show_numbers([each for each in found if each.outcome in outcomes])
+        outcomes = chosen_outcomes(found)
+        kept = [each for each in found if not outcomes or each.outcome in outcomes]
+        show_numbers(kept, whole=bool(outcomes))
         csv_button(
             "Download the numbers (CSV)",
             lambda: numbers_rows(found, link),
             f"paper-{paper.id}-numbers.csv",
             "download_numbers",
         )
+    show_figures(paper, link)
     show_trainings(paper)
     head.show_experiments(paper)
     head.show_calculators(paper)

@@ -76,6 +76,7 @@ class Trainer:
     name: str  # on the command line
     title: str
     story: str  # one line on the fault
+    fault: str = ""  # the same in a few words, after a colon
     fails: str = ""  # the test that must find it
     # Replaces parts of a run before its first step.
     alter: Callable[[TrainingRun], None] = _altered_nowhere

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.audit.bounds.e_process import LINE
+from dpcore.audit.bounds.e_process import LINE, evidence_text
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.audit.events import Traced, Watched
 from dpcore.figures.layout import (
@@ -76,7 +76,7 @@ def evidence_figure(watched: Sequence[Watched]) -> go.Figure:
     ends = []
     for place, style in enumerate(EVIDENCE):
         heights = drawn[:, place]
-        texts = [f"10^{value:.1f}" for value in logs[:, place]]
+        texts = [evidence_text(value) for value in logs[:, place]]
         traces.append(line(steps, heights, style, text=texts, hovertemplate="%{text}"))
         ends.append(End(style, float(heights[-1]), style.label))
     across = [0, watched[-1].steps]
@@ -105,7 +105,7 @@ def evidence_alt(watched: Sequence[Watched]) -> str:
     last = watched[-1]
     against = last.caught
     if not against:
-        evidence = f"10^{last.evidence[0]:.1f}"
+        evidence = evidence_text(last.evidence[0])
         against = f"After step {last.step:,}: {evidence}, below the line at {LINE}."
     return f"Line chart of the evidence against the noise. {against}"
 

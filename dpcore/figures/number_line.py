@@ -37,6 +37,13 @@ HATCH = {
     "bgcolor": faded(GREY, 0.12),
 }
 MAX_TICKS = 8
+RULED = {  # an axis is seen as one by its line and its ticks
+    "showline": True,
+    "linecolor": GREY,
+    "ticks": "outside",
+    "ticklen": 6,
+    "tickcolor": GREY,
+}
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
 ROW = 30  # pixels of a row
 LINE = 18  # pixels of each further line of its label
@@ -78,10 +85,10 @@ class NumberLine(NamedTuple):
     @property
     def axis(self) -> Axis:
         if not self.log:
-            return axis("epsilon", range=[self.low, self.high], nticks=6)
+            return axis("epsilon", range=[self.low, self.high], nticks=6, **RULED)
         ticks = round_numbers(self.low, self.high)  # Plotly alone writes their first digits
         kept = ticks[:: math.ceil(len(ticks) / MAX_TICKS)]
-        return axis("epsilon", **log_axis(self.low, self.high, kept, plain))
+        return axis("epsilon", **log_axis(self.low, self.high, kept, plain), **RULED)
 
 
 def claim_figure(claimed: str, rounded: Stretch, proven: Stretch) -> go.Figure:

@@ -67,6 +67,14 @@ def throttle(
 def page_columns(question: str, opened: Callable[[], None] | None = None) -> list[Any]:
     """Draw the page's question as its title; return the columns of its controls and answers.
 
+    For `opened` see `page_frame`.
+    """
+    return page_frame(question, opened).columns([1, 3], gap="medium")
+
+
+def page_frame(question: str, opened: Callable[[], None] | None = None) -> Any:
+    """Draw the page's question as its title; return the container of all that follows.
+
     `opened` is called for a click on a link that is marked with `data-opens`, and finds its
     address.
     """
@@ -84,7 +92,7 @@ def page_columns(question: str, opened: Callable[[], None] | None = None) -> lis
     st.title(question, anchor=False)
     no_faults()
     say_unknown("page", unknown_page(), [page.title for page in PAGES], [PAGES[0].title])
-    return st.container(key="page").columns([1, 3], gap="medium")
+    return st.container(key="page")
 
 
 @uninterrupted

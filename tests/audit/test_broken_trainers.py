@@ -49,7 +49,7 @@ MORE_STEPS = {"batch": 64, "epochs": 0.2, "lr": 2.0}
 
 def test_every_broken_trainer_has_a_story_an_audit_and_its_faults_listed_here() -> None:
     assert set(BESIDE) == set(BROKEN)
-    assert all(each.story and each.fails for each in BROKEN.values())
+    assert all(each.story and each.fault and each.fails for each in BROKEN.values())
     assert (OWN.fails, TRAINERS["own"]) == ("", OWN)
 
 

@@ -226,6 +226,19 @@ class Wire:
         self.holding = False
 
 
+def chosen_of_chart(page: Page, choice: str, within: str = "body") -> None:
+    """Choose in the menu of a chart: Numbers, SVG or PNG."""
+    page.locator(f"{within} .live-more").click()
+    page.locator(f"{within} .live-menu").get_by_role("button", name=choice).click()
+
+
+def picture_of(page: Page, kind: str, within: str) -> Path:
+    """The picture of a chart that its menu brings."""
+    with page.expect_download() as waiting:
+        chosen_of_chart(page, kind, within)
+    return waiting.value.path()
+
+
 def saved(page: Page, button: str, within: str = "body") -> Path:
     """The file that a button brings."""
     with page.expect_download() as waiting:

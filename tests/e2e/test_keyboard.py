@@ -95,6 +95,29 @@ def test_tab_reaches_every_control_in_order_and_one_sees_where_one_is(
         assert tab.evaluate(f"() => {found}") == [], found
 
 
+@pytest.mark.long
+def test_the_menu_of_a_chart_opens_its_numbers_by_the_keys_and_takes_no_line_when_they_are_shut(
+    tab: Page, app: Server
+):
+    opened(tab, f"{app.url}/tradeoff?sigma=2")
+    more, menu = tab.locator(".live-more"), tab.locator(".live-menu")
+    expect(more).to_have_accessible_name("Numbers and pictures: Trade-off function")
+    expect(tab.locator(".live-numbers")).to_be_hidden()
+    more.focus()
+    tab.keyboard.press("Enter")
+    expect(menu).to_be_visible()
+    tab.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(more).to_be_focused()
+    for key in ("Enter", "Tab", "Enter"):
+        tab.keyboard.press(key)
+    expect(tab.get_by_role("region", name="Numbers: Trade-off function")).to_be_focused()
+    for key in ("Shift+Tab", "Enter"):
+        tab.keyboard.press(key)
+    expect(tab.locator(".live-numbers")).to_be_hidden()
+    expect(more).to_be_focused()
+
+
 def tabbed_to(page: Page, wanted: Locator) -> None:
     """Press Tab until this has the focus."""
     expect(wanted).to_be_enabled()

@@ -29,8 +29,8 @@ from tests.e2e.looks import (
     complete,
     in_theme,
     opened,
+    picture_of,
     resized,
-    saved,
     too_wide,
 )
 from tests.e2e.server import PATIENCE, ROOT, Server, serving
@@ -66,7 +66,9 @@ ALL_OPEN = """() => {  // opens expanders; the answer that fills one may shut an
         .filter(each => each.checkVisibility());
     const still = document.querySelector("[data-testid=stApp]")?.dataset
         .testScriptState === "notRunning";
-    if (still) shut[0]?.click();  // opened at once, Streamlit fills one of two
+    const rows = shut.filter(each => each.closest("table"));
+    if (still && rows.length) rows.forEach(each => each.click());
+    else if (still) shut[0]?.click();  // opened at once, Streamlit fills one of two
     const filled = each => !each.checkVisibility() || each.innerText.trim()
         || each.querySelector("canvas, svg, input");
     return !shut.length && [...document.querySelectorAll("details[open] > :not(summary)")]
@@ -231,7 +233,7 @@ def test_every_accountant_can_be_chosen_and_every_label_is_inside_wide_and_on_a_
 
 def test_a_saved_picture_says_what_it_shows_and_where_it_comes_from(page: Page, app: Server):
     opened(page, f"{app.url}/tradeoff?sigma=2")
-    svg = saved(page, "SVG", ".st-key-attack_chart").read_text(encoding="utf-8")
+    svg = picture_of(page, "SVG", ".st-key-attack_chart").read_text(encoding="utf-8")
     words = re.sub(r"<[^>]*>", " ", svg)
     for said in (
         "Trade-off function",
@@ -243,4 +245,4 @@ def test_a_saved_picture_says_what_it_shows_and_where_it_comes_from(page: Page, 
     ):
         assert said in words, said
     assert f"{app.url}/tradeoff?" in words.replace(" ", "")
-    assert saved(page, "PNG", ".st-key-attack_chart").read_bytes().startswith(b"\x89PNG")
+    assert picture_of(page, "PNG", ".st-key-attack_chart").read_bytes().startswith(b"\x89PNG")

@@ -14,7 +14,7 @@ import pytest
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Stepped
-from tests.e2e.looks import complete, saved
+from tests.e2e.looks import chosen_of_chart, complete, picture_of
 from tests.e2e.looks import opened as opened_at
 from tests.e2e.server import Server
 from tests.pages.train_page import CLASSES, CONFIG, recorded
@@ -232,13 +232,13 @@ def test_the_numbers_can_be_read_and_the_chart_kept_with_its_title(
 ):
     opened(page, app, run)
     foot = page.locator(f"{ACCURACY} .live-foot")
-    foot.get_by_text("Numbers").click()
+    chosen_of_chart(page, "Numbers", ACCURACY)
     expect(foot.locator("tbody tr")).to_have_count(4)
     goes_on(store, run, 50)
     expect(foot.locator("tbody tr")).to_have_count(5)
     expect(foot.locator("tbody tr").last.locator("td").last).to_have_text("70")
     expect(page.get_by_role("figure", name="Line chart of test accuracy")).to_be_visible()
-    picture = saved(page, "SVG", f"{ACCURACY} .live-foot").read_text()
+    picture = picture_of(page, "SVG", ACCURACY).read_text()
     assert "MNIST cnn, SGD, sigma 4" in picture
     assert f"one={run}" in picture
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from dpcore.audit.bounds.e_process import evidence_text
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.events import Traced, Watched
@@ -142,7 +143,7 @@ def test_evidence_and_its_line_are_in_sight_and_what_no_axis_holds_is_cut_off() 
         assert np.all((low <= drawn) & (drawn <= high))
         assert high == pytest.approx(top + 0.1)
         assert figure.data[0].y[0] == 1, "it begins at 1"
-        assert figure.data[0].text[-1] == f"10^{logs[-1][0]:.1f}"
+        assert figure.data[0].text[-1] == evidence_text(logs[-1][0])
         assert set(figure.data[3].y) == {20}
         assert list(figure.layout.xaxis.range) == [0, 9]
         assert any("≥" in text for text in figure.layout.yaxis.ticktext) == (top == 8)

@@ -26,7 +26,19 @@ RATIOS = 1 - 2.0 ** -np.arange(1, 11)
 COMPARED = 4096  # the latest steps whose noise is compared with that of the next
 FEWEST = 4  # directions in which noise can show a repetition
 TINY = 1e-300  # in place of a length of 0
+BEYOND_WORDS = 30  # a power of ten from which on a larger one says no more
 ARITHMETIC = 1e-12  # more than the error of a product of unit vectors in float64
+
+
+def evidence_text(power: float) -> str:
+    """Write evidence, given by its logarithm to base 10.
+
+    >>> evidence_text(1.34), evidence_text(27_566.7)
+    ('10^1.3', 'more than 10^30')
+    """
+    if power > BEYOND_WORDS:
+        return f"more than 10^{BEYOND_WORDS}"
+    return f"10^{power:.1f}"
 
 
 class EProcess:
@@ -167,8 +179,8 @@ class NoiseEvidence:
             return nothing(note, confidence, steps=0, largest=largest)
         if self.caught:
             shows = (
-                f"{self.caught} It grew to 10^{largest:.1f}; sound noise reaches {LINE} in at most"
-                " 5 % of runs."
+                f"{self.caught} It grew to {evidence_text(largest)}; sound noise reaches {LINE} in"
+                " at most 5 % of runs."
             )
         else:
             most = short(10**largest)

@@ -23,6 +23,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, outward, p_text, percent, plain, raised, short
+from pages.parts.audit.outcome import exceeding
 from pages.parts.audit.results import SENTENCES, WORDS, AuditResults, bound_of, is_estimate
 from pages.parts.components.live_chart import still_chart
 from pages.parts.results import cache
@@ -224,15 +225,6 @@ def _mark(found: AuditResults, test: Measured) -> Mark:
         relation = "p" if p_value.startswith("<") else "p ≤"
         label += f", {_unbroken(f'{relation} {p_value}')}"
     return Mark(value, label, test.evidence, refuted=fails)
-
-
-def exceeding(found: AuditResults, value: float) -> Measured | None:
-    """The failed test with the largest bound of epsilon, if that is above a value."""
-    for test in found.shown:
-        bounds = test.audit in found.failed and not is_estimate(test)
-        if bounds and (test.unbounded or bound_of(test) > value):
-            return test
-    return None
 
 
 def accountant_marks(found: AuditResults, certified: Stretch) -> list[Mark]:

@@ -1,15 +1,16 @@
 """The panel of an audit: its form, its button, its progress and its results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
 
 from dpcore.audit.bounds.finding import TESTS
-from dpcore.audit.broken_trainers import TRAINERS
+from dpcore.audit.broken_trainers import OWN, TRAINERS
 from dpcore.audit.request import CANARIES, MAX_CANARIES, MAX_CONFIDENCE, AuditRequest
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.numbers import nearest, percent
+from dpcore.privacy.report.numbers import nearest
 from dpcore.runs.expected import duration
 from dpcore.runs.in_words import name_of
 from dpcore.runs.kinds import AUDIT, TRAINING
@@ -20,11 +21,11 @@ from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
 from pages.parts.audit import results
 from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_line
-from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
+from pages.parts.audit.outcome import counts, show_verdict
+from pages.parts.audit.results import QUICK, REQUEST, WORDS, AuditResults, example
 from pages.parts.controls.fields import Fields, Options, labelled, own_quantity, quantity_of
 from pages.parts.controls.url_state import fields_on_screen, page_fields, page_text, write
 from pages.parts.controls.widgets import Drawing
-from pages.parts.results.odds import sign
 from pages.parts.shown_job import Asked, ShownJob, line_end, request_of
 
 # The recorded run whose settings are audited, in the session, and in the address.
@@ -33,7 +34,13 @@ OWN_SETTINGS = "here"  # the settings of the controls
 # Takes seconds; 4 of as many normal numbers would be beyond torch's largest.
 TORCH_DRAWS = 500_000_000
 RECENT = 20  # finished runs to choose from
-TRAINER = Options("trainer", "Trainer", tuple(TRAINERS), lambda name: TRAINERS[name].title)
+TRAINER = Options(  # first that of the example, so that one audits what one looks at
+    "trainer",
+    "Trainer",
+    tuple(TRAINERS),
+    lambda name: TRAINERS[name].title,
+    start=REQUEST.trainer,
+)
 QUICK_FIRST = dict.fromkeys((QUICK.model, *models_for(QUICK.dataset)))
 MODEL = Options("audit_model", "Model", tuple(QUICK_FIRST))
 BESIDE = Options(
@@ -62,9 +69,12 @@ def request_form(store: Store | None) -> Asked:
         st.caption(MODELS[model].note)
         for each in (SIGMA, BATCH, EPOCHS):
             drawing.draw(each.key)
-    drawing.draw(CONFIDENCE.key)
-    drawing.draw(CANARY_COUNT.key)
-    drawing.draw_buttons(BESIDE)
+    rarely = (CONFIDENCE.key, CANARY_COUNT.key)
+    wrong = any(fields.rows[key].fault for key in rarely)
+    with st.expander("Confidence, canaries, torch", expanded=wrong, key="rarely"):
+        for key in rarely:
+            drawing.draw(key)
+        drawing.draw_buttons(BESIDE)
     return asked
 
 
@@ -128,7 +138,7 @@ def settings_taken(run: Run) -> bool:
     """Choose the settings of a finished training run in the form; False for any other run."""
     if run.kind != TRAINING.name or run.status is not Status.FINISHED:
         return False
-    write({AUDITED: run.id})
+    write({AUDITED: run.id, TRAINER.key: OWN.name})
     return True
 
 
@@ -137,20 +147,27 @@ def audit_line(run: Run) -> str:
     return f"{run.request.title.removeprefix('Audit of ')} {line_end(run)}"
 
 
-def invite() -> None:
-    """Draw the recorded example, with the list of tests, before the first audit."""
+def invite(asked: AuditRequest | None) -> None:
+    """Draw the recorded example before the first audit; `asked` is the request of the controls."""
+    found = example()
     with st.container(key="answer"):
+        st.html(f"<p class=legend>A recorded example: {found.request.by.title.lower()}</p>")
+        _judged(found)
+        if asked and replace(asked, config=replace(asked.config, seed=1)) != _seen_by(asked):
+            st.caption(WORDS["other_settings"])
         st.markdown(WORDS["invitation"].format(tests=len(TESTS)))
-        st.html(f"<h2 class=part>A recorded example: {example().request.by.title.lower()}</h2>")
-        _outcome(example())
-    results.findings(example())
+
+
+def _seen_by(asked: AuditRequest) -> AuditRequest:
+    """The request of the example; how many of torch's numbers are counted makes no difference."""
+    return replace(REQUEST, torch_draws=asked.torch_draws)
 
 
 def draw(store: Store, found: AuditResults) -> None:
     """Draw an audit as far as it is."""
     assert found.run, "the example, which has no run, is drawn by `invite`"
     with st.container(key="answer"):
-        st.html(f"<h2 class=part>{escape(found.request.title)}</h2>")
+        st.html(f"<p class=legend>{escape(found.request.title)}</p>")
         until = "It had no findings yet."
         if found.measured:
             until = "Its findings until then are shown."
@@ -160,12 +177,19 @@ def draw(store: Store, found: AuditResults) -> None:
         SHOWN.status(store, found.run, done, _progress(found), until)
         if found.stopped:
             st.warning(f"{found.stopped.reason} The steps before are judged.")
-        _outcome(found)
-    evidence_chart(found)
-    results.findings(found)
-    results.generators(found)
+        if found.judged:
+            _judged(found)
+        else:
+            results.lights(found)
     if found.judged:
-        audit_charts(found)
+        with st.expander(WORDS["curves"], key="curves"):
+            evidence_chart(found)
+            audit_charts(found)
+    else:
+        evidence_chart(found)
+        with st.expander(WORDS["so_far"], key="tests_so_far"):
+            results.findings(found)
+            results.generators(found)
 
 
 def _progress(found: AuditResults) -> str:
@@ -182,33 +206,18 @@ def _progress(found: AuditResults) -> str:
     return f"{step}, noise so far: sigma about {nearest(watched.sigma, 3)}"
 
 
-def _outcome(found: AuditResults) -> None:
-    """Draw the verdict of all tests, their signs and a number line; before it, the signs alone."""
-    if not found.judged:
-        results.lights(found)
-        return
-    unaccounted = found.prepared.unaccounted if found.prepared else ""
-    failed = [each.title for each in found.measured if each.audit in found.failed]
-    result = results.FAILS
-    sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
-    if not failed:
-        result = results.PASSES
-        sure = f"{sure} {WORDS['no_proof']}"
-    head = f"{sign(result, 'audit')} {escape(_verdict(failed, charged=not unaccounted))}"
-    st.html(f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(sure)}</p>')
-    results.lights(found)
-    if unaccounted:
-        st.info(f"Nothing is claimed. {unaccounted}")
-    number_line(found)
-    st.caption(" ".join([_measured(found), found.request.by.story, WORDS["figures"]]))
-
-
-def _verdict(failed: Sequence[str], *, charged: bool) -> str:
-    """The verdict in a line; a trainer that is charged nothing claims nothing to refute."""
-    if not failed:
-        return "No test refutes the claim" if charged else "No test found a fault"
-    found = "Claim refuted" if charged else "Fault found"
-    return f"{found} by {', '.join(failed)}"
+def _judged(found: AuditResults) -> None:
+    """Draw the verdict, the fault, and, folded, each test with its number."""
+    show_verdict(found)
+    if found.prepared and found.prepared.unaccounted:
+        st.info(f"Nothing is claimed. {found.prepared.unaccounted}")
+    if found.run:  # beside the example the form has it
+        st.caption(found.request.by.story)
+    with st.expander(WORDS["counts"].format(**counts(found)), key="tests"):
+        number_line(found)
+        st.caption(f"{_measured(found)} {WORDS['figures']}")
+        results.findings(found)
+        results.generators(found)
 
 
 def _measured(found: AuditResults) -> str:

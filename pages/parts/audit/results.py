@@ -185,17 +185,16 @@ def is_estimate(found: Measured) -> bool:
 def lights(found: AuditResults) -> None:
     """Draw a sign for each test, on a line; screen readers skip it, since the table has it all."""
     signs = []
-    for name in _names(found):
-        mark = sign(_result_of(found, name), "audit")
+    for name in names_of(found):
+        mark = sign(result_of(found, name), "audit")
         signs.append(f"<span>{mark} {escape(TESTS[name]['title'])}</span>")
     st.html(f"<p class=legend aria-hidden=true>{' '.join(signs)}</p>")
 
 
 def findings(found: AuditResults) -> None:
     """Draw a table of the tests; after the verdict, as a file too."""
-    rows = [_row(found, name) for name in _names(found)]
-    made = table(TITLE, "verdicts audits", HEADS, rows)
-    st.html(f"<h2 class=part>{TITLE}</h2>{made}")
+    rows = [_row(found, name) for name in names_of(found)]
+    st.html(table(TITLE, "verdicts audits", HEADS, rows))
     if found.judged and found.run:
         csv_button(
             "Download the audit (CSV)",
@@ -205,12 +204,12 @@ def findings(found: AuditResults) -> None:
         )
 
 
-def _names(found: AuditResults) -> list[str]:
+def names_of(found: AuditResults) -> list[str]:
     """The tests that have reported; and before the verdict, all others, too."""
     return [name for name in TESTS if found.finding(name) or not found.judged]
 
 
-def _result_of(found: AuditResults, name: str) -> str:
+def result_of(found: AuditResults, name: str) -> str:
     """The result of a test in a few words.
 
     Before the verdict, a p-value decides if it is so large, or so small, that no correction for the
@@ -244,7 +243,7 @@ def _epsilon_text(test: Measured) -> str:
 def _row(found: AuditResults, name: str) -> list[str]:
     test = found.finding(name)
     words = TESTS[name]
-    result = _result_of(found, name)
+    result = result_of(found, name)
     p_value = found.p_values.get(name)  # corrected, once all are known
     shows = ""
     epsilon_text = "–"
@@ -272,7 +271,7 @@ def file_rows(found: AuditResults) -> Rows:
     for test in found.measured:
         row = {
             "audit": test.title,
-            "result": _result_of(found, test.audit),
+            "result": result_of(found, test.audit),
             "p-value": test.p_value,
             "p-value, corrected": found.p_values.get(test.audit),
             "epsilon at least": math.inf if test.unbounded else test.epsilon,

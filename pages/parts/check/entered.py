@@ -1,5 +1,6 @@
 """The entry of a claim: a pasted text fills the fields, and each field can be changed."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +18,7 @@ from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
+from pages.parts.check.examples import name_of
 from pages.parts.controls.url_state import by_the_reader, page_text, write
 from pages.parts.controls.widgets import best_of_field, choice_by_title, text_field
 from pages.parts.results.odds import linked
@@ -29,6 +31,8 @@ UNSAID = "unsaid"
 HELP = {"epochs": "epoch", "sampler": "poisson"}
 FIELDS = words_in(Path(__file__).with_name("fields.toml"))
 MAX_OFFERS = 6
+BESIDE = 4  # fields in a row
+LONG = 12  # characters of a number that a field shows whole
 CHOICES = {"sampler": "Batches", "adjacency": "Adjacency", "accountant": "Counted by"}  # labels
 PLACEHOLDER = (
     "We train for 15 epochs on 60,000 examples with batch size 256 and noise multiplier 1.1: (ε, δ)"
@@ -67,22 +71,33 @@ class Entered:
 read_once = lru_cache(maxsize=64)(read_claim)
 
 
-def entered_claim() -> Entered:
-    """Draw the box for a text and the fields; wrong values give a sentence."""
+def pasted_text() -> str:
+    """Draw the box for a text, wide, since pasting one is the usual way; the text."""
     text = page_text(TEXT, "")
     write({TEXT: text})
     st.text_area(
-        "Paste a text, and correct what was read from it",
+        "Paste the claim of a paper, a model card or a training log",
         key=TEXT,
-        height=140,
+        height=150,
         placeholder=PLACEHOLDER,
         help=OUTSIDE,
         persist_state="session",
         on_change=by_the_reader(TEXT, take_over),
     )
+    st.button("Check it", key="check_it", type="primary")  # leaving the box sends the text
+    return text
+
+
+def entered_claim(text: str) -> Entered:
+    """Draw the fields, folded until there is something in them; wrong values give a sentence."""
+    pasted = bool(text.strip())
+    asked = pasted or any(page_text(_key(name), "").strip() for name in FIELDS)
+    label = "Edit what was read" if pasted else "Type it instead"
+    place = st.container(key="claim_fields")
     try:
-        typed = _typed()
-        if not text.strip():
+        with place, st.expander(label, expanded=asked):  # one with a key would stay as it was
+            typed = _typed()
+        if not pasted:
             return Entered(typed, None, text)
         read = read_once(text)
         return Entered(_whole(typed, read), read, text)
@@ -119,8 +134,21 @@ def fill_in(claim: Claim) -> None:
     values = values_of(claim)
     fields = {_key(name): values.get(name, UNSAID) for name in CHOICES}
     for name in (*FIELDS, "runs"):
-        fields[_key(name)] = written(values[name]) if name in values else ""
+        fields[_key(name)] = short_form(written(values[name])) if name in values else ""
     write(fields)
+
+
+def short_form(text: str) -> str:
+    """A long decimal as the fraction 1/n where that is the same number, else as it is.
+
+    >>> short_form("7.805383685343129e-07"), short_form("1e-5"), short_form("0.0123456789012345")
+    ('1/1281167', '1e-5', '0.0123456789012345')
+    """
+    if len(text) <= LONG or not re.fullmatch(r"[\d.e-]+", text):
+        return text
+    value = float(text)
+    whole = round(1 / value) if value else 0
+    return f"1/{whole}" if whole and 1 / whole == value else text
 
 
 @uninterrupted
@@ -160,17 +188,22 @@ def _may_be_right(each: Found) -> bool:
 def _typed() -> Claim:
     """The claim of the fields; an empty field says nothing."""
     texts = {}
-    columns = st.container(key="halves").columns(2, gap="small", wrap=False)
-    for place, (name, each) in enumerate(FIELDS.items()):
-        column = columns[place % 2]
-        help = help_on(HELP.get(name, name))
-        texts[name] = text_field(column, each["label"], _key(name), MAX_FIELD_CHARS, help=help)
+    names = list(FIELDS)
+    for first in range(0, len(names), BESIDE):  # row by row, which keeps their order on a telephone
+        beside = names[first : first + BESIDE]
+        for column, name in zip(st.columns(BESIDE, gap="small"), beside, strict=False):
+            help = help_on(HELP.get(name, name))
+            label = FIELDS[name]["label"]
+            texts[name] = text_field(column, label, _key(name), MAX_FIELD_CHARS, help=help)
     values: dict[str, Any] = {}
-    for name in CHOICES:
-        chosen = _choice(name)
+    columns = st.columns(BESIDE, gap="small")
+    for column, name in zip(columns, CHOICES, strict=False):
+        with column:
+            chosen = _choice(name)
         if chosen != UNSAID:
             values[name] = chosen
-    values["runs"] = best_of_field(_key("runs"))
+    with columns[-1]:
+        values["runs"] = best_of_field(_key("runs"))
     for name, text in texts.items():
         if text.strip():
             values[name] = _checked(name, text)
@@ -208,13 +241,13 @@ def show_examples() -> None:
     for each in EXAMPLES:
         where = _where(each)
         row.button(
-            each.title,
+            name_of(each),
             key=f"example_{each.name}",
             on_click=_open,
             args=(each.claim,),
             help=glossary.linked(where),
         )
-        items.append(f"<li><b>{linked(each.title)}</b>: {linked(where)}</li>")
+        items.append(f"<li><b>{linked(name_of(each))}</b>: {linked(where)}</li>")
     with st.expander("Sources"):
         st.html(f"<ul class=remarks>{''.join(items)}</ul>")
 

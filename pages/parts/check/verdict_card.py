@@ -14,6 +14,7 @@ from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.runs.plain_text import escaped
 from pages.parts.components.live_chart import still_chart
 from pages.parts.results.odds import sign, term
@@ -61,9 +62,11 @@ def show_card(verdict: ClaimVerdict) -> None:
     with st.container(border=True, key="claim_verdict"):
         st.html(headline(verdict))
         _number_line(verdict)
-        details = details_of(verdict)
-        if details:
-            st.caption("\n".join(f"- {each}" for each in details))
+        st.caption(" ".join(details_of(verdict)))
+        if verdict.notes:
+            count = len(verdict.notes)
+            with st.expander("1 remark" if count == 1 else f"{count} remarks", key="remarks"):
+                st.caption("\n".join(f"- {each}" for each in verdict.notes))
 
 
 def _number_line(verdict: ClaimVerdict) -> None:
@@ -89,16 +92,19 @@ def headline(verdict: ClaimVerdict) -> str:
 
 
 def details_of(verdict: ClaimVerdict) -> list[str]:
-    """Sentences on the judged setup, on the source of the claimed number, and on assumptions."""
-    details = [f"Judged: {verdict.certificate.setup}."] if verdict.certificate else []
+    """Sentences on the setup that was assumed, and on the source of the claimed number."""
+    certificate = verdict.certificate
     claimed = verdict.claim.epsilon
+    if certificate is None:
+        return []
+    details = [f"We assumed: {certificate.setup}."]
     if verdict.given_by and claimed:
         named = [f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by]
-        details.append(
-            f"For one run on Poisson batches these accountants give {claimed.shown}:"
-            f" {'; '.join(named)}."
-        )
-    return [*details, *verdict.notes]
+        comes = "comes" if len(named) == 1 else "may come"
+        as_counted = certificate.setup.sampler == Poisson.name and verdict.claim.runs is None
+        where = "" if as_counted else ", for one run on Poisson batches"
+        details.append(f"The {claimed.shown} {comes} from {'; or '.join(named)}{where}.")
+    return details
 
 
 def marked_text(text: str, read: Read) -> str:

@@ -31,17 +31,46 @@ class Chart {
     this.box = added(this.parent, "div", { className: "live-chart", role: "figure" });
     this.plot = added(this.box, "div", { className: "live-plot" });
     const foot = added(this.box, "div", { className: "live-foot" });
-    this.details = added(foot, "details", { className: "live-numbers", ontoggle: () => this.fill() });
+    this.details = added(foot, "details", { className: "live-numbers", hidden: true, ontoggle: () => this.turn() });
     added(this.details, "summary", { textContent: "Numbers" });
     this.table = added(this.details, "div", { className: "live-table", tabIndex: 0, role: "region" }); // keys scroll it
     this.key = added(foot, "details", { className: "live-key", hidden: true });
     added(this.key, "summary", { textContent: "Key" });
     this.lines = added(this.key, "div");
     this.said = added(foot, "span", { className: "live-said", role: "status" });
-    for (const format of ["SVG", "PNG"]) {
-      const onclick = () => exported(this, format.toLowerCase());
-      added(foot, "button", { type: "button", textContent: format, onclick });
-    }
+    this.offer(added(foot, "span", { className: "live-offer" }));
+  }
+
+  /* One button, whose menu has all that can be had of the chart: its numbers, and pictures. */
+  offer(place) {
+    this.more = added(place, "button", { type: "button", textContent: "⋯", className: "live-more" });
+    const menu = added(place, "span", { className: "live-menu", popover: "auto" });
+    this.more.popoverTargetElement = menu;
+    const choose = (textContent, act) => {
+      const onclick = () => {
+        menu.hidePopover();
+        act();
+      };
+      added(menu, "button", { type: "button", textContent, onclick });
+    };
+    choose("Numbers", () => this.open());
+    for (const format of ["SVG", "PNG"]) choose(format, () => exported(this, format.toLowerCase()));
+  }
+
+  /* Show the numbers, which the keys scroll at once. */
+  open() {
+    this.details.hidden = false;
+    this.details.open = true;
+    this.fill();
+    this.table.focus();
+  }
+
+  /* Shut, the numbers leave no line of their own: the menu opens them again. */
+  turn() {
+    const { open } = this.details;
+    if (!open && this.details.contains(document.activeElement)) this.more.focus();
+    this.details.hidden = !open;
+    this.fill();
   }
 
   show({ data, setTriggerValue, setStateValue }) {
@@ -50,7 +79,9 @@ class Chart {
     this.data = data;
     this.preview.ready(data.preview);
     this.box.ariaLabel = data.alt;
-    this.table.ariaLabel = `Numbers: ${data.title.split("\n")[0] || data.name}`; // no two regions have one name
+    const named = data.title.split("\n")[0] || data.name; // no two regions, and no two buttons, have one name
+    this.table.ariaLabel = `Numbers: ${named}`;
+    this.more.ariaLabel = this.more.title = `Numbers and pictures: ${named}`;
     if (!this.figure || !this.preview.ahead) this.take(data);
   }
 

@@ -47,7 +47,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Options:
-    """One of a list; the first is the default.
+    """One of a list; the first is the default, unless another one is the `start`.
 
     With `title` the reader sees titles, and the URL holds the options. `note` is a sentence on the
     chosen one, below the field.
@@ -59,10 +59,11 @@ class Options:
     title: Callable[[str], str] | None = None
     help: str | None = None
     note: Callable[[str], str] | None = None
+    start: str = ""
 
     @property
     def default(self) -> str:
-        return self.names[0]
+        return self.start or self.names[0]
 
     def nearest(self, text: str) -> str:
         """The option that a text names; the default for any other text."""

@@ -1,5 +1,6 @@
 """Choice, title and claims of a paper, its calculators, and the gaps of its proofs."""
 
+import re
 from html import escape
 
 import streamlit as st
@@ -16,7 +17,9 @@ from pages.parts.results.odds import linked
 from pages.parts.results.tables import table
 from pages.parts.shell import menu
 
+SENTENCE_END = re.compile(r"(?<=\.) +(?=[A-Z])")
 BESIDE = 2  # fields in a row
+OPEN = 3  # claims that are not folded
 # A paper's claims -> what holds, once for all sessions.
 _answers: dict[tuple[CheckedClaim, ...], list[str]] = {}
 
@@ -50,9 +53,27 @@ def show_claims(paper: Paper, *, now: bool = True) -> None:
     answers = _answers.get(claims) or ["Being computed …"] * len(claims)
     rows = []
     for claim, holds in zip(claims, answers, strict=True):
-        rows.append((linked(claim.claim), linked(holds)))
+        rows.append((linked(claim.claim), _answer(holds)))
     st.subheader("What it claims, and what holds", anchor=False)
-    st.html(table("Findings", "verdicts findings", ("It claims", "What holds"), rows))
+    heads = ("It claims", "What holds")
+    st.html(table("Findings", "verdicts findings", heads, rows[:OPEN]))
+    rest = rows[OPEN:]
+    if rest:
+        words = "1 more claim" if len(rest) == 1 else f"{len(rest)} more claims"
+        box = st.expander(words)
+        box.html(table("Further findings", "verdicts findings", heads, rest))
+
+
+def _answer(holds: str) -> str:
+    """What holds as HTML: the first sentence, and the others on a click.
+
+    >>> _answer("No. See Abadi et al. 2016. So it is.")
+    '<details><summary>No.</summary>See Abadi et al. 2016. So it is.</details>'
+    """
+    first, *rest = SENTENCE_END.split(holds, maxsplit=1)
+    if not rest:
+        return linked(holds)
+    return f"<details><summary>{linked(first)}</summary>{linked(rest[0])}</details>"
 
 
 def show_remarks(paper: Paper) -> None:

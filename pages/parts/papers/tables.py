@@ -25,9 +25,15 @@ from pages.parts.results.odds import linked
 from pages.parts.results.tables import place_of, table
 
 PAPERS = "verdicts papers"  # the class of its tables
-HEADS = ("Theirs", "Ours")
-OPEN = "Open it in"
-UNTRAINED = "Not trained yet"
+HEADS = ("Claimed", "Ours")
+WAYS = "Open it in"
+OPEN = 3  # numbers whose reasons are seen without a click
+FOLDED = {  # the verdicts from the most telling one on, as words after a count
+    Outcome.REFUTED: "refuted",
+    Outcome.DIFFERS: "different, with reasons",
+    Outcome.REPRODUCED: "reproduced",
+    Outcome.UNTRAINED: "not trained yet",
+}
 _compared = lru_cache(maxsize=1024)(compared)  # once for all sessions
 
 
@@ -40,19 +46,18 @@ def numbers(paper: Paper) -> tuple[Comparison, ...]:
     return tuple(found)
 
 
-def chosen_outcomes() -> list[str]:
-    """Draw the choice of verdicts; without a choice all are shown."""
-    options = [each.value for each in Outcome]
-    chosen = several(
+def chosen_outcomes(found: Sequence[Comparison]) -> tuple[str, ...]:
+    """Draw the choice of verdicts, with how many numbers have each."""
+    counts = Counter(each.outcome.value for each in found)
+    return several(
         st,
         "Only numbers with these verdicts",
-        options,
+        [each.value for each in FOLDED],
         "verdict",
         (),
-        lambda each: f"{SIGNS['outcome'][each][0]} {each}",
+        lambda each: f"{SIGNS['outcome'][each][0]} {each} {counts[each]}",
         help_on("outcome"),
     )
-    return [*chosen] or options
 
 
 def badge(outcome: Outcome) -> str:
@@ -62,37 +67,37 @@ def badge(outcome: Outcome) -> str:
     return f'<span class=outcome style="--hue:{color}">{words}</span>'
 
 
-def score(found: Sequence[Comparison]) -> str:
-    """Return as HTML how many of a paper's numbers have each verdict."""
-    counts = Counter(each.outcome for each in found)
-    parts = [
-        f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in Outcome if counts[each]
-    ]
-    return f"<p class=promise>{' '.join(parts)}</p>"
-
-
-def show_numbers(found: Sequence[Comparison]) -> None:
-    """Draw tables of numbers, of accuracies, and, folded, of accuracies without a recorded run."""
+def show_numbers(found: Sequence[Comparison], *, whole: bool) -> None:
+    """Draw the most telling numbers with their reasons; the rest folded, unless `whole`."""
     if not found:
         st.info("No number of this paper has one of these verdicts.")
-    computed: list[Comparison] = []
-    trained: list[Comparison] = []
-    untrained: list[Comparison] = []
-    for each in found:
-        if not isinstance(each.entry, Trained):
-            computed.append(each)
-        elif each.outcome is Outcome.UNTRAINED:
-            untrained.append(each)
-        else:
-            trained.append(each)
-    if computed:
-        st.html(_numbers_table("Numbers", computed))
-    if trained:
-        st.html(_numbers_table("Accuracies", trained))
-    if untrained:
-        alone = len(untrained) == len(found)
-        box = st.expander(f"{UNTRAINED} ({len(untrained)})", expanded=alone)
-        box.html(_numbers_table(UNTRAINED, untrained))
+        return
+    telling = most_telling(found)
+    rest = [each for each in found if each not in telling]
+    shown = [*telling, *rest] if whole else telling
+    st.html(_numbers_table("Numbers", shown, len(telling)))
+    if whole:
+        return
+    for outcome, words in FOLDED.items():
+        some = [each for each in rest if each.outcome is outcome]
+        if some:
+            others = " more" if any(each.outcome is outcome for each in telling) else ""
+            box = st.expander(f"{len(some)}{others} {words}", key=f"fold_{outcome.value}")
+            box.html(_numbers_table(words.capitalize(), some, 0))
+
+
+def most_telling(found: Sequence[Comparison]) -> list[Comparison]:
+    """The few numbers to read first: refuted ones before those that differ, the worst first."""
+    return sorted(found, key=_weight)[:OPEN]
+
+
+def _weight(found: Comparison) -> tuple[int, float]:
+    """The place of a verdict, and within it how far the printed number is off, as a ratio."""
+    true = found.ours if found.lower is None or found.outcome is Outcome.DIFFERS else found.lower
+    off = 0.0
+    if true and true > 0 and found.entry.theirs > 0:
+        off = abs(math.log(true / found.entry.theirs))
+    return [*FOLDED].index(found.outcome), -off
 
 
 def numbers_rows(found: Sequence[Comparison], link: str) -> Rows:
@@ -135,23 +140,41 @@ def line_of(setting: PrintedSetting) -> str:
     return ", ".join(parts)
 
 
-def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
-    rows = [_row(each, f"{place_of(name)}-{row}") for row, each in enumerate(found)]
+def _numbers_table(name: str, found: Sequence[Comparison], opened: int) -> str:
+    """A row for each number; the reasons of the first `opened` ones are seen without a click."""
+    rows = []
+    for place, each in enumerate(found):
+        rows.append(_row(each, f"{place_of(name)}-{place}", opened=place < opened))
     heads = (name, *HEADS, "Verdict")
     return table(name, f"{PAPERS} numbers", heads, rows, HEADS, {"Verdict": "outcome"})
 
 
-def _row(found: Comparison, own: str) -> list[str]:
+def _row(found: Comparison, own: str, *, opened: bool) -> list[str]:
     entry = found.entry
-    small = ""
+    reasons = []
     if entry.setting:
-        small += f"{escape(line_of(entry.setting))} "
+        reasons.append(f"{escape(line_of(entry.setting))}.")
+    reasons.append(linked(found.why))
+    ours = found.ours_text or "–"
+    if found.outcome is Outcome.REFUTED:
+        if abs((found.ours or 0.0) - entry.theirs) > entry.tolerance:
+            reasons.append(f"Recomputed as printed: {escape(ours)}.")
+        ours = f"≥ {found.lower_text}"
     ways = links(found)
     if ways:
-        small += f"<span class=ways>{ways}</span>"
-    number = f"{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small>"
-    ours = _recorded(escape(found.ours_text) or "–", found.record, own)
-    return [number, escape(entry.printed), ours, f"{badge(found.outcome)} {linked(found.why)}"]
+        reasons.append(f"<span class=ways>{ways}</span>")
+    number = _folded(f"{escape(entry.place)}: {escape(entry.quantity)}", reasons, opened=opened)
+    cell = _recorded(escape(ours), found.record, own)
+    return [number, escape(entry.printed), cell, badge(found.outcome)]
+
+
+def _folded(name: str, reasons: Sequence[str], *, opened: bool) -> str:
+    """The name of a row as HTML; pressed, it tells its reasons, if it has any."""
+    text = " ".join(filter(None, reasons))
+    if not text:
+        return name
+    look = " open" if opened else ""
+    return f"<details{look}><summary>{name}</summary><small>{text}</small></details>"
 
 
 def _recorded(text: str, record: Recorded | None, own: str) -> str:
@@ -174,7 +197,7 @@ def values_table(paper: Paper, grid: Grid) -> str:
         text = value_text(value)
         accuracy = _accuracy(recorded(paper.id, config), f"sweep-{place}")
         rows.append([text, accuracy, link_of_run(config, f"{grid.title}, {text}")])
-    heads = (SETTINGS[grid.setting].label, "Accuracy recorded here", OPEN)
+    heads = (SETTINGS[grid.setting].label, "Accuracy recorded here", WAYS)
     return table(grid.place, PAPERS, heads, rows)
 
 

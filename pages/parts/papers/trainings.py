@@ -33,11 +33,11 @@ def show_trainings(paper: Paper) -> None:
     every = by_name([run.label for run in runs], runs)
     if not every:
         return
-    st.subheader("Train it yourself", anchor=False)
-    name = choice_by_title(
-        "Accuracy", tuple(every), f"training_{paper.id}", lambda name: every[name].label
-    )
-    _start(paper, every[name].config, f"{paper.id}-{name}")
+    with st.expander(f"Train it yourself ({len(every)})", key="fold_trainings"):
+        name = choice_by_title(
+            "Accuracy", tuple(every), f"training_{paper.id}", lambda name: every[name].label
+        )
+        _start(paper, every[name].config, f"{paper.id}-{name}")
 
 
 def _start(paper: Paper, config: RunConfig, name: str) -> None:

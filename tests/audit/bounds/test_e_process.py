@@ -16,6 +16,7 @@ from dpcore.audit.bounds.e_process import (
     RATIOS,
     EProcess,
     NoiseEvidence,
+    evidence_text,
     less_noise,
     repeated_noise,
 )
@@ -171,7 +172,9 @@ def test_a_fault_is_caught_at_the_step_where_it_shows(name: str) -> None:
     evidence = after(noise)
     assert evidence.caught == f"Evidence reached 20 {said}."
     found = evidence.finding()
-    assert found.shows.startswith(f"{evidence.caught} It grew to 10^")
+    assert found.shows.startswith(
+        f"{evidence.caught} It grew to {evidence_text(evidence.largest)};"
+    )
     assert found.rejected
     assert found.p_value == pytest.approx(10**-evidence.largest)
 

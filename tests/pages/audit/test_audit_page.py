@@ -59,9 +59,17 @@ def results_in(page: AppTest) -> list[str]:
 def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
     page = opened()
     assert page.selectbox(key="trainer").options == [each.title for each in TRAINERS.values()]
-    assert TRAINERS["own"].story in words(page, "caption")
+    assert page.selectbox(key="trainer").value == example().request.trainer == "half_noise"
+    assert TRAINERS["half_noise"].story in words(page, "caption")
     assert "Press **Audit**" in words(page, "markdown")
     assert "A recorded example: half the noise" in html_of(page)
+    assert "Promised 2.53. Really at least 12.9: it adds half the noise.</h2>" in html_of(page)
+    assert "12.9 holds if all else is as promised" in html_of(page)
+    assert [each.label for each in page.expander][1:] == [
+        "15 tests: 3 failed, 8 passed, 4 cannot tell"
+    ]
+    assert not any(each.proto.expanded for each in page.expander)
+    assert "other settings" not in words(page, "caption")
     verdicts = {
         name: "fails" if name in example().failed else "passes" for name in example().p_values
     }
@@ -121,7 +129,12 @@ def test_it_says_how_far_it_is_and_is_cancelled(store: Store):
 
 def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     page = opened(run=recorded(store))
-    assert "Claim refuted by Noise</h2><p>95 % confidence over all tests." in html_of(page)
+    assert re.search(
+        r"Promised 1\.\d+\. Really at least 9\.00: it adds half the noise\.</h2>"
+        r"<p>Refuted by Noise, with 95 % confidence over all tests\. 9\.00 holds if all else is as"
+        r" promised\.</p>",
+        html_of(page),
+    )
     seconds = 4 * cost_of(AuditRequest(QUICK)) / cost_of(REQUEST)
     assert page.button(key="audit").label == f"Audit · about {duration(seconds)}"
     line = names_in(page)[0]
@@ -137,7 +150,8 @@ def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
 
 def test_ours_passes_and_only_what_lies_below_the_proven_bound_is_red(store: Store):
     page = opened(run=recorded(store, events_of(found_noise(0.5, 0.6)), request=of_config()))
-    assert "No test refutes the claim" in html_of(page)
+    assert re.search(r"Promised \S+\. Nothing above 0\.500 found: it keeps", html_of(page))
+    assert "as far as 5 tests can tell." in html_of(page)
     assert "That is no proof" in html_of(page)
     assert not names_in(page, REFUTED)[0]
     (below,) = re.findall(r"No trainer keeps (.*): at least", words(page, "caption"))
@@ -148,6 +162,7 @@ def test_an_estimate_or_an_audit_that_passes_refutes_no_number(store: Store):
     page = opened(run=recorded(store, events_of(found_noise(50.0, 0.6)), request=of_config()))
     assert not names_in(page, REFUTED)[0]
     assert "Noise shows" not in words(page, "caption")
+    assert "No test refutes it: it keeps its promise" in html_of(page)  # chance lifts a bound
 
 
 def test_the_table_says_what_is_tested_what_is_not_and_what_came_out(store: Store):
@@ -255,5 +270,36 @@ def test_screen_readers_hear_the_result_of_a_test_once_as_a_word(store: Store):
     signs = re.findall("<b class=sign[^>]*>", shown)
     assert signs
     assert all("aria-hidden=true" in each for each in signs)  # the word stands beside it
+
+
+def test_the_line_of_signs_of_an_audit_under_way_is_not_read_twice(store: Store):
+    shown = html_of(opened(run=recorded(store, events_of()[:2], None)))
     # The table below says the same, in words.
     assert "<p class=legend aria-hidden=true><span><b class=sign" in shown
+
+
+def test_a_verdict_says_both_numbers_and_its_fault_only_where_the_test_of_it_found_it(store: Store):
+    silent = replace(found_noise(None, 0.0), audit="fresh_noise", title="Fresh noise")
+    endless = replace(found_noise(), epsilon=None, unbounded=True)
+    for noise, said in (
+        (endless, "Really without limit: it adds half the noise.</h2>"),
+        (silent, "It does not keep that.</h2>"),
+    ):
+        shown = html_of(opened(run=recorded(store, events_of(noise))))
+        assert said in shown
+        assert ("class=beyond" in shown) == (noise is endless)
+    raw = html_of(opened(run=recorded(store, events_of(claim=None))))
+    assert "Fault found by Noise" in raw
+    assert "<figure class=promise-bar" not in raw
+
+
+def test_the_example_says_so_where_the_controls_ask_for_something_else(store: Store):
+    for fields, other in (({}, False), ({"trainer": "own"}, True), ({"audit_sigma": "2"}, True)):
+        page = opened(**fields)
+        assert ("This is of other settings" in words(page, "caption")) == other, fields
+
+
+def test_the_settings_of_a_run_are_audited_by_our_own_trainer(store: Store):
+    run = store.submit(CONFIG, worker="test:1")
+    store.end(run, Status.FINISHED)
+    assert opened(run=run).selectbox(key="trainer").value == "own"

@@ -12,6 +12,7 @@ from dpcore.claims import Standing, judge
 from dpcore.claims.reading import read_text
 from dpcore.claims.worked import EXAMPLES
 from dpcore.figures.style import SIGNS
+from pages.parts.check.examples import CLAIMED, name_of
 from pages.parts.check.verdict_card import counts_table, details_of, marked_text
 from tests.pages.check_page import CLAIM
 from tests.pages.train_page import opened_at
@@ -42,7 +43,8 @@ def verdict_of(app: AppTest) -> str:
 def test_it_opens_on_an_invitation_an_example_and_the_printed_claims() -> None:
     app = opened()
     assert not app.exception
-    assert "Type or paste" in app.markdown[0].value
+    assert app.text_area(key="claim_text").label.startswith("Paste the claim")
+    assert not app.expander[0].proto.expanded
     assert "at least 0.862" in verdict_of(app)  # of an example
     assert not app.code
     assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(
@@ -97,6 +99,35 @@ def test_a_text_is_read_marked_and_fills_the_fields_which_can_be_changed() -> No
     assert "Refuted" in verdict_of(app)
     app.text_area(key="claim_text").set_value("noise multiplier 1.1").run()
     assert fields_of(app) == {"sigma": "1.1"}
+
+
+def test_the_fields_stay_folded_until_a_text_was_read_or_a_field_has_something() -> None:
+    def folded(app: AppTest) -> dict[str, bool]:
+        known = ("Type it instead", "Edit what was read")
+        return {each.label: not each.proto.expanded for each in app.expander if each.label in known}
+
+    assert folded(opened()) == {"Type it instead": True}
+    assert folded(opened(claim_epsilon="3")) == {"Type it instead": False}
+    assert folded(pasted(CARD)) == {"Edit what was read": False}
+    app = pasted(CARD).button(key="check_it").click().run()
+    assert "Edit what was read" in folded(app)
+    assert fields_of(app)["examples"] == "60000"
+
+
+def test_a_delta_of_one_in_n_fills_its_field_as_a_fraction_that_is_the_same_number() -> None:
+    app = pasted("epsilon = 8, delta = 1/n, 1,281,167 examples, sigma 1.1, batch 1000, 10 epochs")
+    assert fields_of(app)["delta"] == "1/1281167"
+    assert "Edit what was read" in [each.label for each in app.expander]
+    read = read_text(app.text_area(key="claim_text").value).claim
+    assert read.delta == 1 / 1281167
+
+
+def test_each_example_says_what_it_is_and_which_number_it_claims() -> None:
+    assert {*CLAIMED} == {each.name for each in EXAMPLES}
+    assert len({*CLAIMED.values()}) == len(EXAMPLES)
+    for each in EXAMPLES:
+        assert each.claim.epsilon
+        assert each.claim.epsilon.text[:5] in name_of(each)  # Opacus prints twelve digits
 
 
 def test_what_was_passed_over_is_told_and_taken_by_one_click() -> None:

@@ -116,9 +116,8 @@ def written(page: AppTest) -> str:
 
 def rows(page: AppTest) -> dict[str, str]:
     """The rows of all tables of numbers, by place and quantity."""
-    names = 'aria-label="(Numbers|Accuracies|Not trained yet)"'
+    names = 'aria-label="(Numbers|Refuted|Different, with reasons|Reproduced|Not trained yet)"'
     tables = [each.proto.body for each in page.get("html") if re.search(names, each.proto.body)]
     found = [each.split("</tr>")[0] for table in tables for each in table.split("<tr>")[2:]]
-    return {
-        each.split("<th scope=row>")[1].split("</th>")[0].split("<small")[0]: each for each in found
-    }
+    names = [re.findall("<(?:summary|th scope=row)>([^<]+)<", each)[0] for each in found]
+    return dict(zip(names, found, strict=True))

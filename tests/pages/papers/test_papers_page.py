@@ -5,6 +5,7 @@ import re
 from html import unescape
 
 from dpcore.papers.catalogue import PAPERS, comparisons
+from dpcore.papers.comparison import Outcome
 from dpcore.papers.paper import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
@@ -34,10 +35,12 @@ def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdic
             cells = re.findall(
                 r"<td class=number data-label=\"\w+\">(?:<span.*?<button.*?>)?(.*?)<", row
             )
-            assert [unescape(cell) for cell in cells] == [
-                each.entry.printed,
-                each.ours_text or "–",
-            ], paper
+            ours = each.ours_text or "–"
+            if each.outcome is Outcome.REFUTED:
+                said = unescape(row)
+                assert f"Recomputed as printed: {ours}." in said or "does give this number" in said
+                ours = f"≥ {each.lower_text}"
+            assert [unescape(cell) for cell in cells] == [each.entry.printed, ours], paper
             assert f"<b>{each.outcome.value}</b>" in row, paper
 
 
@@ -82,7 +85,36 @@ def test_claims_have_their_answers_and_verdicts_their_counts(store: Store, dummy
         page = written(opened(**OPENED))
         assert "It is proven to be at least 0.5." in page
         assert "Being computed" not in page
-        assert "differs</b></span> 1</span>" in page
+    pills = opened(**OPENED).pills(key="verdict").options
+    assert pills == ["✕ refuted 1", "≠ differs 1", "✓ reproduced 2", "– untrained 1"]
+
+
+def test_three_numbers_are_open_the_refuted_ones_first_and_the_rest_is_folded(
+    store: Store, dummy: Paper
+):
+    page = opened(**OPENED)
+    (first,) = [
+        each.proto.body for each in page.get("html") if 'aria-label="Numbers"' in each.proto.body
+    ]
+    names = re.findall("<details open><summary>(.*?)</summary>", first)
+    assert names[:2] == [name_of(given.REFUTED), name_of(given.DIFFERS)]
+    assert len(names) == first.count("<details") == 3
+    assert [each.label for each in page.expander][:2] == ["1 more reproduced", "1 not trained yet"]
+
+
+def test_a_long_paper_is_folded_by_its_verdicts_and_a_chosen_verdict_is_seen_whole(store: Store):
+    every = opened(paper="000")
+    labels = [each.label for each in every.expander]
+    assert labels[:5] == [
+        "8 more claims",
+        "1 more refuted",
+        "39 different, with reasons",
+        "31 reproduced",
+        "20 not trained yet",
+    ]
+    assert not any(each.proto.expanded for each in every.expander)
+    filtered = [each.label for each in opened(paper="000", verdict="refuted").expander]
+    assert "1 more refuted" not in filtered  # all of them stand in the table
 
 
 def test_an_unknown_paper_is_said_and_the_first_is_shown(store: Store):
