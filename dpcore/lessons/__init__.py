@@ -1,0 +1,34 @@
+"""Lesson 0, for everybody who shows it: the pages, and files that work without them.
+
+`sixty_seconds.toml` has its cards. A card's text names numbers in braces, which whoever shows it
+fills in from the card's scene.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from dpcore.privacy import words_in
+
+SIXTY_SECONDS = Path(__file__).with_name("sixty_seconds.toml")
+_TIERS = words_in(SIXTY_SECONDS)["tiers"]
+
+
+def tier_of(epsilon: float) -> str:
+    """The word for a proven upper bound of epsilon, by the rule that the last card names.
+
+    >>> tier_of(0.318), tier_of(1.0), tier_of(8.0), tier_of(14.5), tier_of(float("inf"))
+    ('strong', 'strong', 'usual', 'weak', 'weak')
+    """
+    for tier in _TIERS[:-1]:
+        if epsilon <= tier["up_to"]:
+            return tier["word"]
+    return _TIERS[-1]["word"]
+
+
+def cards() -> list[dict[str, Any]]:
+    """The cards in their order: `scene`, `head`, `text` and `points`.
+
+    >>> [card["head"] for card in cards()][:2]
+    ['Private from whom?', "The spy's coin."]
+    """
+    return words_in(SIXTY_SECONDS)["steps"]
