@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.lessons import tier_of
 from dpcore.papers.entry import PrintedSetting
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
@@ -16,6 +17,8 @@ from dpcore.privacy.report.numbers import marked, outward, percent
 from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import suited_features
+from dpcore.training.models import models_for
 from dpcore.training.plan import plan
 from pages.parts.papers.opening import fields_of
 from pages.parts.results import cache
@@ -25,6 +28,9 @@ from pages.parts.results.sampled import sampled_end
 # Always here, so that what a lesson shows can be trained.
 DATASET = "mnist"
 SOURCE = "sample"
+# Of a page that was just opened.
+FEATURES = suited_features(DATASET)[0]
+MODEL = models_for(DATASET, FEATURES)[-1]
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,11 @@ class Scene:
     def costs(self) -> dict[str, str]:
         """The number of each accountant on the chart, with its mark."""
         return {name: self.cost_by(name) for name in self.accountants}
+
+    @property
+    def tier(self) -> str:
+        """The word for the certified number."""
+        return f"**{tier_of(self.epsilon)}**"
 
     @property
     def lower(self) -> float:
