@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from dpcore import check
+from dpcore.audit.broken_trainers import BROKEN
 from dpcore.privacy import words_in
 from dpcore.training.config import RunConfig
 from pages.parts.explain.scene import Scene, scene_of
@@ -152,4 +153,7 @@ def _step(found: Mapping[str, Any], scenes: Mapping[str, Scene]) -> Step:
     text = found["text"]
     if "head" in found:
         text = f"**{found['head']}** {text}"
-    return Step(scenes[found["scene"]], text, tuple(found["points"]), found.get("fault", ""))
+    fault = found.get("fault", "")
+    if fault:
+        check.one_of(BROKEN, fault=fault)
+    return Step(scenes[found["scene"]], text, tuple(found["points"]), fault)

@@ -16,6 +16,7 @@ from pages.parts.controls.url_state import Remembered, write
 from pages.parts.explain.lesson import TARGETS, Lesson
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.explain.scene import FEATURES, MODEL, Scene
+from pages.parts.explain.spot_the_fault import spot
 from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start
@@ -156,7 +157,10 @@ def _draw(lesson: Lesson, step: int) -> Any:
         with st.container(key="lesson_cards", gap=None):
             st.html(room_for(lesson.name))
             with st.container(key="lesson_card", gap="xsmall"):
-                if lesson.asks(step):
+                fault = lesson.steps[step - 1].fault
+                if fault:
+                    spot(fault, lesson.look(step))
+                elif lesson.asks(step):
                     _ask(lesson)
                 else:
                     st.markdown(lesson.look(step))

@@ -221,6 +221,7 @@ NAMES = (
     "disagreement",
     "better_features",
     "broken_trainer",
+    "spot_the_fault",
     "shuffled",
     "noise_places",
     "broken_proof",
