@@ -166,7 +166,12 @@ def _draw(lesson: Lesson, step: int) -> Any:
                     st.markdown(lesson.look(step))
         targets = [TARGETS[name] for name in lesson.targets(step)]
         mount("halo", "halo", {"place": f"{lesson.name} {step}", "targets": targets})
-        return st.container(key="lesson_runs_place") if lesson.recipes else None
+        if not lesson.recipes:
+            return None
+        place = st.container(key="lesson_runs_place")
+        if lesson.asks(step):  # without a button its place stays as high
+            place.html("<div class=no-runs></div>")
+        return place
 
 
 def _buttons(row: Any, lesson: Lesson, step: int) -> None:
