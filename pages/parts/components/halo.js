@@ -10,6 +10,10 @@ const AROUND = 4; // pixels between a target and its halo
 const seen = (selectors) => selectors.map((each) => document.querySelector(each)).find((each) => each?.checkVisibility());
 
 class Halo {
+  constructor(parent) {
+    added(parent, "span", { hidden: true }); // what it draws lies over the page: this says that it has come
+  }
+
   show({ data }) {
     if (data.place === this.place) return;
     this.close();
