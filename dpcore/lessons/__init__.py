@@ -12,19 +12,6 @@ from dpcore.privacy import words_in
 
 SIXTY_SECONDS = Path(__file__).with_name("sixty_seconds.toml")
 RECORD = SIXTY_SECONDS.with_suffix(".json")
-_TIERS = words_in(SIXTY_SECONDS)["tiers"]
-
-
-def tier_of(epsilon: float) -> str:
-    """The word for a proven upper bound of epsilon, by the rule that the last card names.
-
-    >>> tier_of(0.318), tier_of(1.0), tier_of(8.0), tier_of(14.5), tier_of(float("inf"))
-    ('strong', 'strong', 'usual', 'weak', 'weak')
-    """
-    for tier in _TIERS[:-1]:
-        if epsilon <= tier["up_to"]:
-            return tier["word"]
-    return _TIERS[-1]["word"]
 
 
 def right_of_hundred() -> tuple[str, str]:

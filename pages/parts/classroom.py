@@ -13,6 +13,7 @@ from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs import pool
 from dpcore.runs.editing import clear
 from dpcore.runs.in_words import name_of, when, with_origin
+from dpcore.runs.lesson_answers import answers, csv_of_answers, forget
 from dpcore.runs.limits import (
     FILE,
     NOBODY,
@@ -176,12 +177,30 @@ def _teacher_panel(store: Store, board: dict[str, str]) -> None:
         _button("Show it to everybody", "project", _project, store)
     if board[PROJECTED]:
         _button("Stop showing it", "unproject", _post, store, PROJECTED, None)
+    _lesson_answers(store)
     with st.expander("Limits for everybody", key="limits"):
         _limits_form(store.home)
     st.text_input(
         f'Type "{WORD}" to stop and delete all runs of everybody', key=WORD_TYPED, max_chars=20
     )
     _button("Clear the store", "clear", _clear, store)
+
+
+def _lesson_answers(store: Store) -> None:
+    """Offer what the class answered in the lesson "Spot the fault"."""
+    given = answers(store)
+    if not given:
+        return
+    st.download_button(
+        f"{len(given)} answers to “Spot the fault” as CSV",
+        csv_of_answers(given),
+        "spot-the-fault.csv",
+        "text/csv",
+        key="class_answers",
+        on_click="ignore",
+        width="stretch",
+    )
+    _button("Forget these answers", "forget_answers", _forget, store)
 
 
 def _button(label: str, key: str, action: Callable[..., None], *args: object) -> None:
@@ -198,6 +217,11 @@ def _project(store: Store) -> None:
     run = st.session_state.get(CHOSEN)
     if run:
         store.post(PROJECTED, run)
+
+
+@by_teacher
+def _forget(store: Store) -> None:
+    forget(store)
 
 
 @by_teacher

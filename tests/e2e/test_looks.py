@@ -51,6 +51,7 @@ STATES = [(page.address, tuple(LOOKS)) for page in PAGES]
 STATES += [(each, ()) for each in CHARTS]  # charts alone
 STATES += [
     ("?lesson=sampling&step=3", ("dark", "on a phone")),
+    ("?lesson=spot_the_fault&step=2", ("dark", "on a phone")),
     ("?sampler=shuffle", ("dark", "light")),
 ]
 STATES += [("train", tuple(LOOKS)), ("train?present=1", ("dark", "on a phone"))]  # a run, whole

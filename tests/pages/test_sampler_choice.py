@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.sampling import SAMPLERS
+from dpcore.training.settings import DRAWN
+from pages.parts.results import cache
+from pages.parts.results.odds import of_hundred
+from pages.parts.results.sampled import sampled_end, sampled_risks
 from tests.pages.read_page import number_in
 from tests.pages.train_page import charts, opened_at
 
@@ -135,3 +141,29 @@ def test_a_number_of_the_sampler_is_a_field_on_every_page_and_nonsense_keeps_the
             assert number_in(r"zero-out: epsilon is .* and \*\*([\d.]+)\*\*", told(app)) > wide, (
                 page
             )
+
+
+def test_the_button_says_no_epsilon_but_that_of_batches_that_the_run_draws():
+    poisson = opened("lab").button(key="train").label
+    for name in OTHERS:
+        label = sound(opened("lab", sampler=name)).button(key="train").label
+        if name in DRAWN:
+            assert "epsilon" not in label, name
+        else:
+            assert label == poisson.replace("Train", "Train with Poisson batches"), name
+
+
+def test_people_follow_the_sampler_or_are_none():
+    mechanism = Mechanism.constant(q=0.0256, sigma=1.23, steps=781)
+    poisson = of_hundred(cache.risks(mechanism, 1e-5))
+    for name in (each for each in OTHERS if not SAMPLERS[each].parameters):
+        found = sampled_risks(name, mechanism, 1e-5)
+        end = sampled_end(name, mechanism, 1e-5).last
+        if found is None:
+            continue
+        assert 50 < of_hundred(found) <= 100, name
+        if (end.lower or 0.0) > cache.final(CERTIFIED, mechanism, 1e-5).last.value:
+            assert of_hundred(found) > poisson, name
+    assert sampled_risks("poisson", mechanism, 1e-5) is None
+    schedule = Mechanism(tuple(Release(0.0256, sigma, 10) for sigma in (1.0, 2.0)))
+    assert sampled_risks("shuffle", schedule, 1e-5) is None

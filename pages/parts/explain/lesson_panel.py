@@ -1,6 +1,9 @@
 """A guided lesson on the page: it moves the controls, explains, and checks answers."""
 
+import re
 from collections.abc import Mapping
+from functools import cache
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -8,14 +11,14 @@ import streamlit as st
 from dpcore.check import verbatim
 from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
-from dpcore.training.defaults import suited_features
-from dpcore.training.models import models_for
 from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import show
+from pages.parts.components.elements import mount
 from pages.parts.controls.url_state import Remembered, write
-from pages.parts.explain.lesson import Lesson
+from pages.parts.explain.lesson import TARGETS, Lesson
 from pages.parts.explain.lessons import LESSONS
-from pages.parts.explain.scene import DATASET, Scene
+from pages.parts.explain.scene import FEATURES, MODEL, Scene
+from pages.parts.explain.spot_the_fault import spot
 from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train import run_picker
@@ -29,13 +32,16 @@ OWN = "own_settings"  # of the visitor, before the first lesson
 HOME = Scene()
 # The fields of a scene that sets nothing, with the plain method of training.
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
-FEATURES = suited_features(DATASET)[0]
 # The fields of a page that was just opened.
 UNCHOSEN = FIELDS | {
     "sigma": show(SETTINGS["sigma"].default),
     "features": FEATURES,
-    "model": models_for(DATASET, FEATURES)[-1],
+    "model": MODEL,
 }
+LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")  # in Markdown
+NAME = re.compile(r"\{([^}:\[]+)[^}]*\}")  # of a number in a text
+NUMBER_LENGTH = 7  # characters of most
+LENGTHS = {"ends": 40, "shuffled.ends": 40, "people": 10}
 CLOSE = "Ends the lesson; your own settings come back."
 
 
@@ -45,13 +51,14 @@ def lesson_menu() -> None:
     opened = menu.popover(
         "Lessons", icon=":material/school:", type="tertiary", key=LIST, on_change="rerun"
     )
-    with opened:
-        for each in LESSONS.values():
+    with opened, st.container(key="lesson_list_shown", gap=None):
+        for number, each in enumerate(LESSONS.values()):
             st.button(
-                each.title,
+                f"{number}. {each.title} · {each.minutes} min · {each.level}",
                 key=f"open_{each.name}",
                 on_click=_choose,
                 args=(each.name,),
+                type="tertiary",
                 width="stretch",
             )
 
@@ -146,35 +153,79 @@ def _show(name: str, step: int) -> None:
 
 
 def _draw(lesson: Lesson, step: int) -> Any:
+    """Draw a step of a lesson; return the place of the button of its runs, if any."""
     with st.container(border=True, key="lesson_panel", gap="xsmall"):
-        head = f"**{lesson.title}**, step {step} of {lesson.length}:"
-        if step < lesson.length:
-            st.markdown(f"{head} {lesson.look(step)}")
-        else:
-            st.markdown(f"{head} a question")
-            _ask(lesson)
-        place = st.container()
-        row = st.container(horizontal=True, gap="small")
-        row.button(
-            "Back",
-            key="lesson_back",
-            icon=":material/arrow_back:",
-            on_click=go_to,
-            args=(lesson.name, step - 1),
-            disabled=step == 1,
+        row = st.container(
+            horizontal=True, gap="small", key="lesson_head", vertical_alignment="center"
         )
-        following = _following(lesson, step)
-        row.button(
-            "Next lesson" if step == lesson.length else "Next",
-            key="lesson_next",
-            type="primary",
-            icon=":material/arrow_forward:",
-            on_click=go_to,
-            args=following,
-            disabled=not following,
-        )
-        row.button("Close", key="lesson_close", help=CLOSE, on_click=close)
-    return place
+        row.markdown(f"**{lesson.title}**, step {step} of {lesson.length}")
+        _buttons(row, lesson, step)
+        with st.container(key="lesson_cards", gap=None):
+            st.html(room_for(lesson.name))
+            with st.container(key="lesson_card", gap="xsmall"):
+                fault = lesson.steps[step - 1].fault
+                if fault:
+                    spot(fault, lesson.look(step))
+                elif lesson.asks(step):
+                    _ask(lesson)
+                else:
+                    st.markdown(lesson.look(step))
+        targets = [TARGETS[name] for name in lesson.targets(step)]
+        mount("halo", "halo", {"place": f"{lesson.name} {step}", "targets": targets})
+        if not lesson.recipes:
+            return None
+        place = st.container(key="lesson_runs_place")
+        if lesson.asks(step):  # without a button its place stays as high
+            place.html("<div class=no-runs></div>")
+        return place
+
+
+def _buttons(row: Any, lesson: Lesson, step: int) -> None:
+    """Draw the buttons of a lesson in its first row."""
+    row.button(
+        "Back",
+        key="lesson_back",
+        icon=":material/arrow_back:",
+        on_click=go_to,
+        args=(lesson.name, step - 1),
+        disabled=step == 1,
+    )
+    following = _following(lesson, step)
+    row.button(
+        "Next lesson" if step == lesson.length else "Next",
+        key="lesson_next",
+        type="primary",
+        icon=":material/arrow_forward:",
+        on_click=go_to,
+        args=following,
+        disabled=not following,
+    )
+    row.button("Close", key="lesson_close", help=CLOSE, on_click=close)
+
+
+@cache
+def room_for(name: str) -> str:
+    """All cards of a lesson as hidden HTML, one over the other: the largest gives all its height.
+
+    Their numbers are filled in as blanks that are as long, since to compute them all takes long.
+    """
+    lesson = LESSONS[name]
+    cards = []
+    for step, each in enumerate(lesson.steps, 1):
+        words = f"<p>{_blank(each.text)}</p>"
+        if lesson.asks(step):
+            choices = [f"<span>{_blank(answer['text'])}</span>" for answer in lesson.answers]
+            reasons = [_blank(answer["why"]) for answer in lesson.answers]
+            longest = max(reasons, key=len)
+            words += f"<p class=choices>{''.join(choices)}</p><p class=why>{longest}</p>"
+        cards.append(f"<div>{words}</div>")
+    return f'<div class="lesson-room" aria-hidden=true>{"".join(cards)}</div>'
+
+
+def _blank(text: str) -> str:
+    """A text as HTML without marks, in which numbers and words in braces are blanks."""
+    shown = LINK.sub(r"\1", text).replace("*", "")
+    return NAME.sub(lambda found: "0" * LENGTHS.get(found[1], NUMBER_LENGTH), escape(shown))
 
 
 def _following(lesson: Lesson, step: int) -> tuple[str, int] | tuple[()]:
@@ -191,7 +242,8 @@ def _ask(lesson: Lesson) -> None:
     scene = lesson.scene(lesson.length)
     answers = {lesson.fill(answer["text"], scene): answer for answer in lesson.answers}
     question = lesson.look(lesson.length)
-    chosen = st.radio(question, [*answers], index=None, key=_answer_key(lesson.name))
+    key = _answer_key(lesson.name)
+    chosen = st.radio(question, [*answers], index=None, key=key, horizontal=True)
     if not chosen:
         return
     answer = answers[chosen]

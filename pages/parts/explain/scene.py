@@ -13,9 +13,12 @@ from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, outward, percent
+from dpcore.privacy.report.ruler import range_of
 from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import suited_features
+from dpcore.training.models import models_for
 from dpcore.training.plan import plan
 from pages.parts.papers.opening import fields_of
 from pages.parts.results import cache
@@ -25,6 +28,9 @@ from pages.parts.results.sampled import sampled_end
 # Always here, so that what a lesson shows can be trained.
 DATASET = "mnist"
 SOURCE = "sample"
+# Of a page that was just opened.
+FEATURES = suited_features(DATASET)[0]
+MODEL = models_for(DATASET, FEATURES)[-1]
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,11 @@ class Scene:
     def costs(self) -> dict[str, str]:
         """The number of each accountant on the chart, with its mark."""
         return {name: self.cost_by(name) for name in self.accountants}
+
+    @property
+    def tier(self) -> str:
+        """The word for the certified number."""
+        return f"**{range_of(self.epsilon).name}**"
 
     @property
     def lower(self) -> float:

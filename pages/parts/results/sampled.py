@@ -1,5 +1,6 @@
 """Batches that are not Poisson: values for charts, in bounded caches, and sentences."""
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -9,7 +10,8 @@ from dpcore.figures.epsilon import DELTAS
 from dpcore.figures.sampled import Sampled, SampledBand
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
-from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.report.attack_risk import Risks, risks_of
+from dpcore.privacy.report.numbers import epochs_of, outward
 from dpcore.privacy.report.statement import counted_as_poisson, proven_range, why_uncounted
 from dpcore.privacy.sampling import Sampler, sampler_of, steps_of_epoch
 from dpcore.privacy.sampling.base import (
@@ -85,6 +87,33 @@ def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
     if not answers(name, mechanism):
         return None
     return SampledBand(sampler, tradeoff_band(sampler, *_counted(sampler, mechanism)))
+
+
+@lru_cache(maxsize=128)
+def sampled_risks(name: str, mechanism: Mechanism, delta: float) -> Risks | None:
+    """What is proven about any attacker of the same training with another sampler.
+
+    None where nothing is: then no hundred people may be drawn. **Guarantees:** those of its band,
+    whose lower curve no attacker gets below.
+    """
+    found = sampled_band_of(name, mechanism)
+    if found is None or found.band.empty:
+        return None
+    return risks_of(found.band, delta)
+
+
+def range_of(found: Reading) -> str:
+    """Both proven ends of an epsilon in one number's place, rounded away from the exact value.
+
+    >>> from dpcore.privacy.mechanism import Kind
+    >>> range_of(Reading(21.46, 9.459, Kind.CERTIFIED)), range_of(Reading(1.5, 1.5, Kind.CERTIFIED))
+    ('9.45 to 21.5', '1.50')
+    """
+    high = outward(found.value, math.ceil)
+    low = outward(found.lower or 0.0, math.floor)
+    if math.isinf(found.value):
+        return f"at least {low}"
+    return high if float(low) == float(high) else f"{low} to {high}"
 
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:

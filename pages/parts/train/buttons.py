@@ -199,12 +199,15 @@ def offer_data(form: Form) -> None:
 
 
 def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> str:
-    """The label of the button, with the expected time, and epsilon if the batches are Poisson's."""
-    pieces = ["Train"]
+    """The label of the button, with the expected time, and epsilon if the batches are Poisson's.
+
+    A run that draws Poisson batches though others are chosen says so: this epsilon is its own.
+    """
+    poisson = bool(form.configs) and form.configs[0].sampler == Poisson.name
+    pieces = ["Train with Poisson batches" if poisson and form.sampler != Poisson.name else "Train"]
     seconds = expected_seconds(store, *configs)
     if seconds is not None:
         pieces.append(duration(seconds))
-    poisson = bool(form.configs) and form.configs[0].sampler == Poisson.name
     if form.mechanism is not None and poisson:
         spent = cache.curve(CERTIFIED, form.mechanism, form.delta).last  # known from the chart
         pieces.append(f"epsilon {marked(spent.value, spent.kind, spent.lower)}")

@@ -3,9 +3,11 @@ everybody.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from dpcore.runs.lesson_answers import answers
 from dpcore.runs.limits import NOBODY, NOT_TEACHER, limits_of
 from dpcore.runs.record import Status
 from dpcore.runs.store import PAUSED, Store
@@ -13,7 +15,9 @@ from dpcore.runs.teacher_key import TEACHER, teacher_key
 from pages.parts import classroom
 from pages.parts.classroom import PROJECTED
 from tests.pages.people.conftest import Class, Visitor
-from tests.pages.train_page import CONFIG, progress, recorded
+from tests.pages.train_page import CONFIG, opened_at, progress, recorded
+
+LAB = Path(__file__).parents[3] / "pages" / "lab.py"
 
 
 def alone() -> None:
@@ -149,3 +153,27 @@ def test_the_teacher_sets_the_limits(room: Class, store: Store):
     room.turn_of(room.visitor())
     assert told(pressed(app, "Set the limits")) == [NOT_TEACHER]
     assert limits_of(store.home).steps == 77
+
+
+def test_the_teacher_gets_what_the_class_answered_as_numbers_and_may_forget_it(
+    room: Class, store: Store
+):
+    students = [room.visitor() for _ in range(2)]
+    for student in students:
+        room.turn_of(student)
+        lab = opened_at(LAB, lesson="spot_the_fault")
+        lab.radio(key="fault_no_noise").set_value(3).run()
+        lab.radio(key="fault_no_noise").set_value(4).run()  # the first one counts
+        assert not lab.exception
+    app = page_of(room, room.visitor(teacher=True))
+    offered = app.get("download_button")
+    assert [each.proto.label for each in offered] == ["2 answers to “Spot the fault” as CSV"]
+    assert [(each.visitor, each.line) for each in answers(store)] == [
+        (student.owner, 3) for student in students
+    ]
+    assert page_of(room, students[0]).get("download_button") == []
+    room.turn_of(students[0])
+    pressed(app, "Forget these answers")
+    assert len(answers(store)) == 2, "no teacher presses it"
+    pressed(page_of(room, room.visitor(teacher=True)), "Forget these answers")
+    assert answers(store) == []

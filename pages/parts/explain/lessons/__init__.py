@@ -1,7 +1,8 @@
 """The guided lessons in their order, and the numbers that only one lesson needs.
 
 A lesson is a file beside this one and its name in `NAMES`. Its sentences take all numbers from
-scenes, from ratios of scenes, or from here.
+scenes, from ratios of scenes, or from here. The first one lies in `dpcore/lessons`, where files
+that work without the pages find it, too.
 """
 
 import math
@@ -15,6 +16,7 @@ from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.broken_trainers import BROKEN
 from dpcore.audit.request import CANARIES
+from dpcore.lessons import SIXTY_SECONDS, right_of_hundred
 from dpcore.papers.better_features.recipes import (
     BEST,
     LINEAR,
@@ -103,6 +105,11 @@ def _gain(plain: Recorded | None, *others: Recorded | None) -> float:
 
 def _points(gain: float) -> str:
     return f"{gain:.2f} points" if gain > 0 else "nothing"
+
+
+def _sixty_seconds(scenes: SimpleNamespace) -> dict[str, object]:
+    private, plain = right_of_hundred()
+    return {"right": private, "right_without": plain}
 
 
 def _disagreement(scenes: SimpleNamespace) -> dict[str, object]:
@@ -196,6 +203,7 @@ def _broken_trainer(scenes: SimpleNamespace) -> dict[str, object]:
 
 # A lesson -> the function of its scenes that computes its own numbers.
 NUMBERS = {
+    "sixty_seconds": _sixty_seconds,
     "disagreement": _disagreement,
     "more_steps": _more_steps,
     "broken_proof": _broken_proof,
@@ -205,19 +213,23 @@ NUMBERS = {
     "broken_trainer": _broken_trainer,
 }
 NAMES = (
+    "sixty_seconds",
+    "more_steps",
     "sampling",
-    "shuffled",
-    "disagreement",
     "clipping",
     "not_units",
-    "more_steps",
-    "broken_proof",
-    "free_rejections",
-    "noise_places",
+    "disagreement",
     "better_features",
     "broken_trainer",
+    "spot_the_fault",
+    "shuffled",
+    "noise_places",
+    "broken_proof",
+    "free_rejections",
 )
 LESSONS = {}
 for _name in NAMES:
     _file = Path(__file__).with_name(f"{_name}.toml")
+    if _name == SIXTY_SECONDS.stem:
+        _file = SIXTY_SECONDS
     LESSONS[_name] = read(_file, NUMBERS.get(_name))
