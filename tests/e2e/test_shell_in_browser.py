@@ -26,6 +26,9 @@ SHUT = "document.querySelector('[data-testid=stSidebar]')?.dataset.collapsed !==
 LABELS = """() => Math.min(...[...document.querySelectorAll(".live-plot text")]
     .filter(each => each.textContent.trim()).map(each => parseFloat(getComputedStyle(each).fontSize)))"""
 
+RIGHTMOST = """() => Math.max(...[...document.querySelectorAll(".stMainBlockContainer *")]
+    .map(each => each.getBoundingClientRect().right))"""
+
 
 @pytest.mark.parametrize("address", ["runs", "calibrate", "check"])
 def test_a_page_is_never_drawn_without_its_style(page: Page, app: Server, address: str):
@@ -63,6 +66,7 @@ def test_presenting_shows_the_answer_in_large_type_and_the_controls_in_a_drawer(
     expect(controls).to_be_hidden()
     expect(wide.locator(".live-plot .main-svg").first).to_be_visible()
     assert wide.evaluate(LABELS) >= 28
+    assert wide.evaluate(RIGHTMOST) <= 1920
     wide.locator(".st-key-drawer label").click()
     expect(controls).to_be_visible()
     wide.locator(".st-key-drawer label").click()
