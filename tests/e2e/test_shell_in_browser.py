@@ -26,7 +26,7 @@ SHUT = "document.querySelector('[data-testid=stSidebar]')?.dataset.collapsed !==
 LABELS = """() => Math.min(...[...document.querySelectorAll(".live-plot text")]
     .filter(each => each.textContent.trim()).map(each => parseFloat(getComputedStyle(each).fontSize)))"""
 
-RIGHTMOST = """() => Math.max(...[...document.querySelectorAll(".stMainBlockContainer *")]
+RIGHTMOST = """() => Math.max(...[...document.querySelectorAll("[data-testid=stColumn]")]
     .map(each => each.getBoundingClientRect().right))"""
 
 
