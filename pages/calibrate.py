@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.epsilon_map import Shown, show_map
 from pages.parts.controls.fields import labelled
@@ -17,7 +16,7 @@ from pages.parts.page_change import move_on
 from pages.parts.results import cache
 from pages.parts.results.exports import address, origin_of_any
 from pages.parts.results.pinned_setting import difference, pin_controls
-from pages.parts.results.tables import card, verdict_rows
+from pages.parts.results.tables import card
 
 left, right = page_columns("Which noise fits my budget?")
 move_on()
@@ -45,7 +44,7 @@ with asking:
 with result:
     if target is not None:
         asked = question.asked_of(solved, target, setting)
-        found = question.answer(asked, by)
+        found = question.settable(asked, by)
         answers.show_sampled(sampler, asked, setting, found)
     if isinstance(found, str):
         st.error(found)
@@ -58,10 +57,7 @@ with map_:  # before the tables, which ask every accountant: the map follows the
     show_map(Shown(setting, solved, target, by, pinned))
 with below:
     if asked is not None:
-        heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
-        rows = [answers.answer_row(asked, name) for name in ACCOUNTANTS]
-        st.html(verdict_rows("Answers", answers.COUNTED_BY, heads, rows))
-        answers.answers_download(asked, origin_of_any(setting, address()))
+        answers.show_answers(asked, by, origin_of_any(setting, address()))
     if found is not None and not isinstance(found, str):
         card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n)
     answers.show_less_noise(setting)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.runs.kinds import PERTURBATION
+from dpcore.training.perturbation.request import Request
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 from pages.parts.perturbation.before_and_after import before_and_after
@@ -23,6 +24,14 @@ from pages.parts.perturbation.panel import (
 )
 from pages.parts.perturbation.results import Results, finished
 from pages.parts.shown_job import request_of
+
+
+def fold(title: str, request: Request) -> None:
+    """Draw the conditions of a request's methods, folded."""
+    table = conditions(title, request)
+    with st.expander(title):
+        st.html(table)
+
 
 left, right = page_columns("Where can the noise go?")
 
@@ -60,8 +69,8 @@ with right:
         if asked.request:
             before_and_after(asked.request, task_of(asked.request))
         if compared and compared != asked.request:
-            st.html(conditions("Conditions of the comparison above", compared))
+            fold("Conditions of the comparison above", compared)
         if asked.request:
-            st.html(conditions("Which conditions hold", asked.request))
+            fold("Which conditions hold", asked.request)
     except ValueError as error:
         st.error(str(error))

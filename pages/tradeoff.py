@@ -1,6 +1,7 @@
 """The Trade-off page: the certified curve beside the CLT and pairs of (epsilon, delta)."""
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -27,30 +28,21 @@ from pages.parts.results.attack import (
     error_sentence,
     growing_curves,
 )
-from pages.parts.results.odds import WORDS, on_screen, visitor_line
+from pages.parts.results.odds import WORDS, not_promised, odds_icons, on_screen
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
 from pages.parts.results.tables import card
 
 PRIOR = own_quantity("prior")
 
-left, right = page_columns("What can an attacker do?")
+ALLOWED = ("what is proven", "what epsilon alone would allow")
 
-setting = setting_in(left, right)
-with left:
-    sampler = sampler_choice(setting.n)
-    counting_mistakes(setting.q)
-    prior = number(PRIOR)
-    pinned = pin_controls(setting, setting_on_screen)
-mechanism = setting.mechanism
-delta = setting.delta
-origin = exports.origin_of(mechanism, delta, setting.n, exports.address())
 
-with right:
+def compare_controls() -> tuple[str, bool, str, str]:
+    """Draw what the chart shows: its view, if its axes are logarithmic, and whose pairs."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     view = choice_of(row, "Show", ("trade-off", "delta", "steps"), "view")
     axes = choice_of(row, "Axes", ("linear", "log-log"), "axes")
-    log = axes == "log-log"
     with row.container(width=230):
         one = accountant_choice("One pair by", "pair", "pair")
     with row.container(width=230):
@@ -62,18 +54,45 @@ with right:
             f"As in {name} of Bu et al. 2020, Deep learning with Gaussian differential privacy."
         )
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
-    chosen = accountant_pills() if view == "delta" else []
-    names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
-    look = Look(view, log, one, every, names, pinned, sampler)
+    return view, axes == "log-log", one, every
 
-    on_screen("tradeoff")
+
+def shown_allowed(place: Any, view: str) -> bool:
+    """Draw the choice if the chart shows what one pair would allow, and return it."""
+    if view != "trade-off":
+        return False
+    return choice_of(place, "Allowed", ALLOWED, "allowed", show_label=False) != ALLOWED[0]
+
+
+left, right = page_columns("What can an attacker do?")
+
+setting = setting_in(left, right)
+with left:
+    sampler = sampler_choice(setting.n)
+    counting_mistakes(setting.q)
+    pinned = pin_controls(setting, setting_on_screen)
+mechanism = setting.mechanism
+delta = setting.delta
+origin = exports.origin_of(mechanism, delta, setting.n, exports.address())
+
+with right:
     sampler_place = st.container(gap="xsmall")
     certain_place = st.container()
     warnings_place = st.container()
-    large, beside = st.columns([5, 3], gap="medium")
+    odds_place, large = st.columns([5, 7], gap="medium")
+    allowed_place = large.container()
     # Emptied itself, the chart would be made anew by every run.
     early = large.empty()
     place = large.container()
+    with st.expander("Compare: accountants, other axes, all numbers"):
+        view, log, one, every = compare_controls()
+        chosen = accountant_pills() if view == "delta" else []
+        prior = number(PRIOR)
+        numbers_place = st.container()
+    others = shown_allowed(allowed_place, view) or {one, every} != {CERTIFIED}
+    names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
+    look = Look(view, log, one, every, names, pinned, sampler, others)
+
     certain = certain_place
     # The approximation is there at once.
     if cache.slow(mechanism, delta) or takes_long(sampler, mechanism):
@@ -105,21 +124,22 @@ with right:
     else:
         place.info(WORDS["how_to_read"]["same_numbers"])
 
-    with beside:
-        meaning = WORDS["how_to_read"]
+    with odds_place:
         if band.empty:
             st.markdown(attack.NO_BAND)
-        elif view == "trade-off":
-            st.markdown(meaning[f"{view}, {axes}"])
-        else:
-            st.markdown(meaning[view])
-        if view == "trade-off":
+        st.html(odds_icons(found))
+        st.html(not_promised())
+    with numbers_place:
+        on_screen("tradeoff")
+        axes = "log-log" if log else "linear"
+        meaning = WORDS["how_to_read"]
+        st.markdown(meaning[f"{view}, {axes}" if view == "trade-off" else view])
+        if others:
             st.markdown(meaning["pair"])
         st.html(clt_verdict(cache.mu(mechanism), found))
-        visitor_line(found)
         attack.say_how_it_is_drawn(sampler, mechanism, view)
         say_more(sampler, mechanism, delta)
-    st.html(attack_table(band, found, against, prior))
+        st.html(attack_table(band, found, against, prior))
     if view == "delta":
         exports.curves_download(mechanism, "delta", origin)
     elif view == "trade-off":

@@ -102,7 +102,6 @@ def test_a_page_is_its_file_and_its_line(tmp_path: Path, monkeypatch: pytest.Mon
     file.write_text(HALF_PAGE)
     half = menu.Page(str(file), "Half", "percent", opens_settings=True)
     monkeypatch.setattr(menu, "PAGES", (*menu.PAGES, half))
-    monkeypatch.setitem(menu.GROUPS, "Verify", (*menu.GROUPS["Verify"], half))
     app = AppTest.from_file(ROOT / "app.py", default_timeout=300)
     app.query_params.update(sigma="3", by="rdp")
     app.run().switch_page(half.file).run()

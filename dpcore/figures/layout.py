@@ -28,13 +28,13 @@ class Size(NamedTuple):
         """Pixels beside text of this size, from pixels beside normal text.
 
         >>> NORMAL.scaled(48), PRESENT.scaled(48)
-        (48, 62)
+        (48, 96)
         """
         return round(pixels * self.text / Size().text)
 
 
 NORMAL = Size()
-PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
+PRESENT = Size(text=28, pen=5.0)  # on a projector 1920 pixels wide: large type, thick lines
 FONT = {"size": NORMAL.text}
 SCALES = {False: "linear", True: "log"}  # of an axis
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -7,7 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.layout import Trace, axis, figure_of, hover_text, key, line, power_ticks
+from dpcore.figures.layout import (
+    FONT,
+    Note,
+    Trace,
+    axis,
+    figure_of,
+    hover_text,
+    key,
+    line,
+    power_ticks,
+)
 from dpcore.figures.sampled import SampledBand, between, faint
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, RUNS, Style, faded, look_at, style_of
 from dpcore.privacy.accountants import CERTIFIED
@@ -60,7 +70,7 @@ def tradeoff_figure(
 
     The chart shows type II error against type I error, or with `log` the true-positive against the
     false-positive rate. `otherwise` is the band of batches that are not Poisson; all else becomes
-    faint.
+    faint. The band alone has its words beside it instead of a key.
     """
     regions: list[Trace] = []
     curves: list[Trace] = []
@@ -83,7 +93,19 @@ def tradeoff_figure(
         traces = [*map(faint, traces), *in_front]
         poisson = [each._replace(label=f"{each.label}, Poisson") for each in styles]
         styles = [otherwise.style, *poisson]
-    return _figure([_blind(log), *traces], styles, log, height)
+    alone = band is not None and not lines and not otherwise and not log
+    notes = _in_place(band) if band is not None and alone else None
+    return _figure([_blind(log), *traces], styles, log, height, notes)
+
+
+def _in_place(band: Band) -> list[Note]:
+    """The words at blind guessing and at the band, on linear axes."""
+    look = {"xref": "x", "yref": "y", "showarrow": False, "font": FONT}
+    notes = [look | {"text": "a coin", "x": 0.62, "y": 0.4, "xanchor": "left", "yanchor": "bottom"}]
+    if not band.empty:
+        at = {"x": 0.38, "y": float(band.lower.beta(0.4)), "xanchor": "right", "yanchor": "top"}
+        notes.append(look | at | {"text": "the best attack"})
+    return notes
 
 
 def growth_figure(
@@ -172,12 +194,19 @@ def _blind(log: bool) -> Trace:
     return line(x, y, BLIND, width=1.2, hovertemplate=HOVER[log])
 
 
-def _figure(traces: list[Trace], styles: list[Style], log: bool, height: int) -> go.Figure:
-    """The figure with the names in the corner beyond blind guessing, where no curve can lie."""
-    notes = key([*styles, BLIND], top=not log)
+def _figure(
+    traces: list[Trace],
+    styles: list[Style],
+    log: bool,
+    height: int,
+    notes: list[Note] | None = None,
+) -> go.Figure:
+    """The figure with the names in the corner beyond blind guessing, unless there are notes."""
+    if notes is None:
+        notes = key([*styles, BLIND], top=not log)
     if not log:
-        x = axis("type I error", range=[0, 1.02])
-        y = axis("type II error", range=[0, 1.02])
+        x = axis("innocent people accused →", range=[0, 1.02])
+        y = axis("members missed →", range=[0, 1.02])
         return figure_of(traces, x, y, notes=notes, height=height)
     ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4) | {"range": [LOWEST, 0.05]}
     x = axis("false-positive rate", **ticks)

@@ -28,7 +28,12 @@ ORDERS = {  # name of an order -> SQL
     "accuracy": (
         f"COALESCE(json_extract({LAST}, '$.accuracy'), json_extract({TESTED}, '$.accuracy'))"
     ),
-    "duration": "COALESCE(runs.ended, (julianday('now') - 2440587.5) * 86400) - runs.started",
+    # A finished job has said how long it took, without its wait for the features of images.
+    "duration": (
+        f"COALESCE(CASE WHEN runs.status = '{Status.FINISHED}' THEN json_extract({LAST},"
+        " '$.seconds') END, COALESCE(runs.ended, (julianday('now') - 2440587.5) * 86400)"
+        " - runs.started)"
+    ),
     "owner": "runs.owner",
 }
 FINISHED = (f"status = '{Status.FINISHED}'", "kind = 'training'", "plan IS NOT NULL")
@@ -97,6 +102,12 @@ def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
     found = store.select("WHERE runs.id IN (SELECT value FROM json_each(?))", (listed,))
     known = {run.id: run for run in found}
     return [known[each] for each in ids if each in known]
+
+
+def numbers_of(store: Store, ids: Sequence[str]) -> dict[str, int]:
+    """The numbers of these runs in the order of submission, which no two runs share."""
+    query = "SELECT id, number FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+    return {row["id"]: row["number"] for row in store.rows(query, (json.dumps(list(ids)),))}
 
 
 def priced(store: Store, wanted: Wanted) -> list[Priced]:

@@ -106,8 +106,16 @@ def described(config: RunConfig) -> str:
         phrase("optimizer", config),
         noise_of(config),
     ]
-    unusual = [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
-    return ", ".join([*pieces, *(phrase(name, config) for name in unusual)])
+    return ", ".join([*pieces, *(phrase(name, config) for name in unusual_of(config))])
+
+
+def unusual_of(config: RunConfig) -> list[str]:
+    """The settings that a run's description names because they are not the plain ones.
+
+    >>> unusual_of(RunConfig(clipping="per_layer", ema=0.99))
+    ['clipping', 'ema']
+    """
+    return [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
 
 
 def phrase(name: str, config: RunConfig) -> str:

@@ -29,8 +29,8 @@ from pages.parts.controls.fields import Fields
 from pages.parts.lab import epochs_of
 from pages.parts.results import cache as curves_of
 from pages.parts.serving import files
-from pages.parts.shell.colours import css_colours
-from pages.parts.shell.streamlit_internals import page_of_scripts
+from pages.parts.shell.menu import LAB
+from pages.parts.shell.page_of_style import styled_page
 from pages.parts.train.form import form_of
 
 FRAGMENT = Path(__file__).with_suffix(".html")
@@ -47,11 +47,10 @@ def page_around() -> tuple[str, str]:
     """Streamlit's page before and after the picture; its head names the scripts of charts."""
     scripts = (files.PLOTLY, *files.MODULES)
     links = [f'<link rel="modulepreload" href="{files.address(name)}">' for name in scripts]
-    head, end, rest = page_of_scripts().partition("</head>")
+    head, end, rest = styled_page(LAB).partition("</head>")
     body, close, last = rest.rpartition("</body>")
     before, _, after = FRAGMENT.read_text(encoding="utf-8").partition(PLACE)
-    colours = f"<style>{css_colours()}</style>"
-    return f"{head}{''.join(links)}{end}{body}{colours}{before}", f"{after}{close}{last}"
+    return f"{head}{''.join(links)}{end}{body}{before}", f"{after}{close}{last}"
 
 
 def first_curves(texts: Mapping[str, str]) -> str:

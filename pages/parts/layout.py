@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -18,7 +17,6 @@ from threadpoolctl import threadpool_limits
 from pages.parts.components.elements import FRAME, LEAVING, mount
 from pages.parts.controls.url_state import Remembered, no_faults, note_arrival, say_unknown
 from pages.parts.serving.files import served
-from pages.parts.shell.colours import css_colours
 from pages.parts.shell.menu import (
     ON,
     PAGES,
@@ -27,19 +25,12 @@ from pages.parts.shell.menu import (
     through_the_app,
     unknown_page,
 )
+from pages.parts.shell.page_of_style import style
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 # Seconds that a page waits for those before it; then it runs together with a slow one.
 MAX_WAIT = 1.0
 THREADS = "OPENBLAS_NUM_THREADS"  # who sets it has chosen
-STYLE = (Path(__file__).parent / "shell" / "style.css").read_text(encoding="utf-8")
-LARGE = """
-html {font-size: 18px !important}
-.stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}
-.st-key-pictures [data-testid="stColumn"] {min-width: 0}
-/* Nobody uses these from the back of a room. */
-.live-foot, .st-key-keep, .st-key-mistakes {display: none}
-"""
 ENTER = ("Present", "Large type, thick lines and the full screen, for a projector")
 LEAVE = ("✕ Leave", "Back to the ordinary page")
 _mode = Remembered(PRESENT_MODE)
@@ -85,14 +76,23 @@ def page_frame(question: str, opened: Callable[[], None] | None = None) -> Any:
     mount(FRAME, FRAME, {"leaving": LEAVING}, opened=opened)
     note_arrival(question)
     _mode.set(ON if _mode.value == ON else "")
-    with st.container(key="present_place"):  # in the row of the menu; frame.js fills the screen
-        label, help = LEAVE if presenting() else ENTER
-        st.button(label, type="tertiary", key="present_button", help=help, on_click=_turn_mode)
-    st.html(f"<style>{css_colours()}{STYLE}{LARGE if presenting() else ''}</style>")
+    _present_button()
+    if not served():  # else the server has sent it before the scripts
+        st.html(style())
     st.title(question, anchor=False)
     no_faults()
     say_unknown("page", unknown_page(), [page.title for page in PAGES], [PAGES[0].title])
     return st.container(key="page")
+
+
+def _present_button() -> None:
+    """Draw the button in the row of the menu; frame.js fills the screen, style.css enlarges."""
+    label, help = LEAVE if presenting() else ENTER
+    mode = "presenting" if presenting() else "at_the_desk"
+    with st.container(key="present_place"), st.container(key=mode):
+        st.button(label, type="tertiary", key="present_button", help=help, on_click=_turn_mode)
+    if presenting():
+        st.toggle("Controls", key="drawer")  # style.css hides the first column until it is on
 
 
 @uninterrupted

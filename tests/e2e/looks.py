@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts.shell.menu import GROUPS
 from tests.e2e.server import STILL
 
 pytest.importorskip("playwright")
@@ -68,10 +67,8 @@ BARRIERS = """async options => {
 
 
 def go_to(page: Page, title: str) -> None:
-    """Choose a page from its group in the menu."""
-    (group,) = (name for name, pages in GROUPS.items() if title in [each.title for each in pages])
-    page.get_by_test_id("stTopNavSection").filter(has_text=group).click()
-    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
+    """Choose a page from the menu."""
+    page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
 
 
 def complete(page: Page) -> Page:

@@ -29,7 +29,7 @@ def in_address(page: Page, name: str) -> list[str]:
 def test_a_link_into_a_fresh_server_opens_the_page_within_the_app(in_context, tmp_path: Path):
     with serving(tmp_path) as server:
         page = opened(in_context(), f"{server.url}/train?sigma=2")
-        expect(page.get_by_test_id("stTopNavSection").first).to_have_text("Explore")
+        expect(page.get_by_test_id("stTopNavLink").filter(has_text="Lab")).to_be_visible()
         expect(page.get_by_text("Page not found")).to_have_count(0)
         expect(field(page)).to_have_value("2")
 

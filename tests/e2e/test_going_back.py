@@ -80,8 +80,7 @@ def test_back_and_forward_restore_what_was_chosen_on_each_page_of_which_each_is_
 def test_it_is_known_that_a_page_is_being_left_until_the_next_one_is_there(page: Page, app: Server):
     opened(page, f"{app.url}/tradeoff")
     assert not page.evaluate("history.onePerPage.leaves()")
-    page.get_by_test_id("stTopNavSection").filter(has_text="Explore").click()
-    expect(page.get_by_test_id("stTopNavDropdownLink").filter(has_text="Calibrate")).to_be_visible()
+    expect(page.get_by_test_id("stTopNavLink").filter(has_text="Calibrate")).to_be_visible()
     assert page.evaluate("""() => {
         document.querySelector("a[href$='/calibrate']").click();
         return history.onePerPage.leaves();

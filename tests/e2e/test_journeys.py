@@ -174,6 +174,7 @@ def test_on_trade_off_the_curve_and_its_number_move_and_a_figure_is_one_click(
     assert {"Certified, at least", "Certified, at most", "CLT's G_mu"} <= {
         row["curve"] for row in rows
     }
+    tab.get_by_text("Compare: accountants").click()
     pressed(tab, "Figure 5")
     tab.wait_for_url(re.compile(r"view=steps"))
     expect(tab.locator(".st-key-steps_chart .annotation-text").first).to_contain_text(
@@ -267,7 +268,7 @@ def test_on_perturbation_a_place_is_chosen_and_methods_compared(tab: Page, app: 
     expect(
         tab.get_by_text("held-out rows (", exact=False).filter(has_not_text="Measured before")
     ).to_be_visible()
-    expect(tab.locator(".js-plotly-plot")).to_have_count(2)
+    expect(tab.locator(".st-key-accuracy_kept .js-plotly-plot")).to_have_count(1)
     (comparison,) = in_address(tab, "comparison")
     with Store(app.home) as store:
         assert store.run(comparison).status is Status.FINISHED

@@ -117,9 +117,11 @@ def test_what_a_link_says_of_a_field_that_its_page_does_not_show_waits_for_the_p
     opened(tab, f"{app.url}/?view=delta&methods=output&methods=gradient&place=gradient")
     walked_to(tab, page_at("calibrate"))
     walked_to(tab, page_at("tradeoff"))
+    tab.get_by_text("Compare: accountants").click()
     expect(tab.get_by_role("radio", name="delta")).to_be_checked()
     assert in_address(tab)["view"] == ["delta"]
     walked_to(tab, page_at("perturbation"))
+    tab.get_by_role("button", name="2 of 7 methods").click()
     expect(
         tab.locator(".st-key-methods [aria-checked=true], .st-key-methods [aria-pressed=true]")
     ).to_have_count(2)

@@ -67,7 +67,7 @@ def test_no_text_of_a_chart_is_smaller_than_its_size_says_and_lines_in_front_of_
     name: str,
 ):
     pens = []
-    for size, least in ((NORMAL, 14), (PRESENT, 18)):
+    for size, least in ((NORMAL, 14), (PRESENT, 28)):
         drawn = sized(FIGURES[name](), size)
         figure = drawn.to_plotly_json()
         assert min(fonts(figure)) >= least

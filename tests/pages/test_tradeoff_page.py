@@ -52,8 +52,18 @@ def number(text: str) -> float:
     return float(re.findall(r"[\d.]+", text)[0])
 
 
-def test_it_opens_on_the_certified_band_one_pair_all_pairs_the_clt_and_blind_guessing():
+def test_it_opens_on_the_certified_band_and_blind_guessing_with_their_words_in_place():
     page = opened()
+    assert sentences(page) == []
+    assert set(names(page)) == {"Certified, at least", "Certified, at most", "Blind guessing"}
+    layout = charts(page)[-1]["layout"]
+    assert [each["text"] for each in layout["annotations"]] == ["a coin", "the best attack"]
+    assert layout["xaxis"]["title"]["text"] == "innocent people accused →"
+    assert layout["yaxis"]["title"]["text"] == "members missed →"
+
+
+def test_what_epsilon_alone_would_allow_is_one_choice_away_with_all_pairs_and_the_clt():
+    page = opened(allowed="what epsilon alone would allow")
     assert sentences(page) == []
     shown = names(page)
     assert {"Certified, at least", "Certified, at most", "Blind guessing"} <= set(shown)

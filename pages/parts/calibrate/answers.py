@@ -25,12 +25,20 @@ from dpcore.training.slider_stops import show
 from pages.parts.calibrate import in_words
 from pages.parts.calibrate.carried import carry_shown
 from pages.parts.calibrate.in_words import spent_text, value_of
-from pages.parts.calibrate.question import Asked, answer, judged, recipe_of, spent
+from pages.parts.calibrate.question import (
+    Asked,
+    answer,
+    judged,
+    recipe_of,
+    settable,
+    sigma_above,
+    spent,
+)
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.page_change import load
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, csv_button
-from pages.parts.results.odds import WORDS, visitor_line
+from pages.parts.results.odds import WORDS, legend, odds_icons
 from pages.parts.results.sampled import sampled_end
 from pages.parts.results.tables import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
@@ -38,6 +46,8 @@ from pages.parts.shell import menu
 COUNTED_BY = "Counted by"
 # The first promises an epsilon, the others need less noise for it.
 COUNTED = ("moments", "gdp", CERTIFIED)
+ALL = "all_answers"
+BESIDE = "gdp"  # stands beside the certified answer: it claims too much in most settings
 BELOW = "The map and the tables below are for Poisson batches, add/remove."
 COUNTING = "Counting batches that are not Poisson ..."
 LESS_NOISE_HEADS = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
@@ -51,12 +61,13 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sa
         # Above the answer for other batches.
         named = "" if sampler == Poisson.name else " (Poisson)"
         st.header(f"{in_words.headline(found)}{named}", anchor=False)
-        st.markdown(in_words.sentence(found))
+        exact = answer(asked, by)
+        st.markdown(in_words.sentence(found, None if isinstance(exact, str) else exact.value))
     if by != CERTIFIED:
         verdict = judged(found)
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
     if not getattr(asked.target, "runs", None):  # the attacker's figures are those of one run
-        visitor_line(cache.risks(found.mechanism, setting.delta))
+        st.html(odds_icons(cache.risks(found.mechanism, setting.delta)))
     st.caption(in_words.present_cost(setting, asked.target, by))
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta =")
@@ -117,6 +128,20 @@ def _fields_of_printed(setting: PrintedSetting) -> dict[str, str]:
         "delta": plain(setting.delta),
         "schedule": setting.schedule,
     }
+
+
+def show_answers(asked: Asked, by: str, origin: Origin) -> None:
+    """Draw the answers of few accountants, and, once asked for, those of all, and their file."""
+    heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
+    few = [name for name in ACCOUNTANTS if name in (CERTIFIED, BESIDE, by)]
+    st.html(verdict_rows("Answers", COUNTED_BY, heads, [answer_row(asked, each) for each in few]))
+    box = st.expander(f"All {len(ACCOUNTANTS)} accountants", key=ALL, on_change="rerun")
+    if box.open:
+        rows = [answer_row(asked, name) for name in ACCOUNTANTS]
+        box.html(verdict_rows("All answers", COUNTED_BY, heads, rows))
+        box.html(legend())
+        with box:
+            answers_download(asked, origin)
 
 
 def _solved_field(asked: Asked) -> str:
@@ -197,7 +222,7 @@ def _answer_fields(asked: Asked, name: str) -> dict[str, Any]:
 
 
 def answer_row(asked: Asked, name: str) -> VerdictRow:
-    found = answer(asked, name)
+    found = settable(asked, name)
     if isinstance(found, str):
         return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, found)
     cells = (value_of(found), spent_text(found))
@@ -273,10 +298,21 @@ def answer_for(name: str, asked: Asked) -> Answer | str:
     try:
         if asked.solve == "sigma":
             steps = steps_counted(sampler, asked.q, asked.steps)
-            return for_sampler.sigma_for_sampler(sampler, target, asked.q, steps)
+            found = for_sampler.sigma_for_sampler(sampler, target, asked.q, steps)
+            return _sampled_settable(sampler, found, asked.q, steps)
         return for_sampler.steps_for_sampler(sampler, target, asked.q, asked.sigma)
     except (ValueError, RuntimeError) as error:
         return str(error)
+
+
+def _sampled_settable(sampler: Sampler, found: Answer, q: float, steps: int) -> Answer:
+    """The answer with its sigma rounded up to what can be set, unless that cost too much."""
+    sigma = sigma_above(found.value)
+    reading = sampler.curve(q, sigma, steps, found.target.at or 0.0).last
+    if reading.value > found.target.size:
+        return found
+    mechanism = Mechanism.constant(q, sigma, steps)
+    return replace(found, value=sigma, reading=reading, beyond=None, mechanism=mechanism)
 
 
 def sampled_headline(sampler: Sampler, found: Answer) -> str:

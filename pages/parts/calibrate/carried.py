@@ -12,7 +12,7 @@ from dpcore.privacy.calibration.solve import Answer
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import rounded, spoken
 from dpcore.training.slider_stops import show
-from pages.parts.calibrate.question import Asked, answer, on_screen, spent
+from pages.parts.calibrate.question import Asked, on_screen, settable, spent
 from pages.parts.controls.data import Data, choose, nearest_here
 from pages.parts.controls.fields import Fields, epochs_text
 from pages.parts.controls.mechanism import ChosenSetting, setting_of
@@ -92,7 +92,7 @@ def carry_shown(go: str = "") -> None:
     if shown is None:
         return
     asked, by, setting = shown
-    found = answer(asked, by)
+    found = settable(asked, by)
     if not isinstance(found, str):
         carry(found, asked, by, setting, go)
 
@@ -136,7 +136,7 @@ def _solve_again(carried: Carried, here: Data) -> None:
     """Solve again for the data that are here, with the same batch (or q) and epochs."""
     try:
         asked = _asked_again(carried, here.n)
-        found = answer(asked, carried.by)
+        found = settable(asked, carried.by)
     except ValueError as error:
         st.session_state[UNSOLVED] = str(error)
         return

@@ -85,7 +85,7 @@ class Shown(NamedTuple):
         found = [Mark(setting.epochs, setting.sigma, "now")]
         if self.target:
             asked = question.asked_of(self.solved, self.target, setting)
-            answer = question.answer(asked, self.by)
+            answer = question.settable(asked, self.by)
             if not isinstance(answer, str):
                 first = answer.mechanism.releases[0]
                 epochs = answer.mechanism.steps * first.q

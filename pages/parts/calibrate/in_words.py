@@ -45,8 +45,8 @@ def headline(found: Answer) -> str:
     return text
 
 
-def sentence(found: Answer) -> str:
-    """The cost of the answer and the kind of that number."""
+def sentence(found: Answer, exact: float | None = None) -> str:
+    """The cost of the answer and the kind of that number; `exact` is it before it was rounded."""
     target = found.target
     reading = found.reading
     where = "" if target.at is None else f" at delta = {plain(raised(target.at))}"
@@ -60,6 +60,8 @@ def sentence(found: Answer) -> str:
         text += f". The exact {target.word} lies between {lower} and {cost}."
     else:
         text += f" ({ACCOUNTANTS[found.accountant].title}: {WORDS[reading.kind]})."
+    if exact is not None and exact != found.value:
+        return f"{text} Exactly: {found.solved} = {show(exact)}."
     if found.beyond is None:
         return text
     beyond = _quantity_text(found.solved, found.beyond)

@@ -1,7 +1,8 @@
-"""The inverse question: its controls, and its answer by one accountant."""
+"""The inverse question: its controls, and its answer by one accountant, as it can be set."""
 
 import math
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
 
 import streamlit as st
@@ -10,6 +11,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import Target, target_of
 from dpcore.privacy.mechanism import Mechanism, Reading
+from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.selection.best_of import read_runs
 from pages.parts.controls.fields import own_quantity, read
@@ -26,6 +28,7 @@ from pages.parts.controls.widgets import (
 SOLVABLE = ("sigma", "steps", "batch", "q")
 TARGET = "target_"  # the keys of its fields begin with it
 BEST_OF = f"{TARGET}best_of"
+SIGMA_STEP = Decimal("0.01")  # of an answer, unless it is smaller than ten of them
 
 EPSILON = own_quantity("target_epsilon")
 ADVANTAGE = own_quantity("target_advantage")
@@ -127,6 +130,42 @@ def answer(asked: Asked, by: str) -> Answer | str:
         )
     except (ValueError, RuntimeError) as error:
         return str(error)
+
+
+@lru_cache(maxsize=512)
+def settable(asked: Asked, by: str) -> Answer | str:
+    """The answer, a sigma rounded up and a q rounded down to few digits, with the cost that it has.
+
+    Steps and batches are whole. Where the rounded number would cost more than the target, since
+    some formulas need a sigma that is not too large, the exact one stays.
+    """
+    found = answer(asked, by)
+    if isinstance(found, str) or found.solved not in ("sigma", "q"):
+        return found
+    if found.solved == "sigma":
+        value = sigma_above(found.value)
+        mechanism = asked.recipe.mechanism(asked.q, value, asked.steps)
+    else:
+        value = float(outward(found.value, math.floor))
+        mechanism = asked.recipe.mechanism(value, asked.sigma, asked.steps)
+    reading = spent(asked.target, by, mechanism)
+    if reading.value > asked.target.size:
+        return found
+    notes = tuple(note for note in found.notes if note != found.reading.note)
+    if reading.note:
+        notes = (reading.note, *notes)
+    return replace(found, value=value, reading=reading, mechanism=mechanism, notes=notes)
+
+
+def sigma_above(sigma: float) -> float:
+    """The sigma rounded up to what a reader would set.
+
+    >>> sigma_above(0.902509), sigma_above(1.1), sigma_above(0.02031)
+    (0.91, 1.1, 0.0204)
+    """
+    if sigma < 10 * SIGMA_STEP:
+        return float(outward(sigma, math.ceil))
+    return float(Decimal(repr(float(sigma))).quantize(SIGMA_STEP, ROUND_CEILING))
 
 
 judged = lru_cache(maxsize=512)(verdict_on)  # of an answer, computed once for all sessions

@@ -4,6 +4,7 @@
    Links that open settings on another page: a plain click is told to the page, which goes there within the session, so
    that what was pinned, and which runs are shown, stays. Any other click opens the address as a browser does.
    The full screen for the "present" mode, which a browser grants to a click alone.
+   On a phone the menu closes once a page is chosen.
    Roles in the menu, which on a narrow screen is a list whose items lie in no list: screen readers then count nothing. */
 const MARK = "onePerPage";
 const PATIENCE = 10_000; // milliseconds that a page may take to come after a click on its link
@@ -52,10 +53,17 @@ function note(event) {
   const link = event.target.closest?.("a[href]");
   const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || link?.target === "_blank";
   if (!link || elsewhere || link.origin !== window.location.origin || link.download) return;
+  shutMenu(link);
   if (link.pathname !== window.location.pathname) left = { url: window.location.href, at: performance.now() };
   if (!("opens" in link.dataset)) return;
   event.preventDefault();
   window.history[MARK].tell("opened", link.getAttribute("href"));
+}
+
+/* On a narrow screen the menu lies over the page that was chosen from it. */
+function shutMenu(link) {
+  if (innerWidth > 900 || !link.closest("[data-testid=stSidebarNav]")) return;
+  setTimeout(() => document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click(), 0);
 }
 
 /* A browser that refuses, as one inside of another page does, still gets the large type. */

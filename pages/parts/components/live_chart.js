@@ -6,6 +6,7 @@ import { table } from "./numbers_table.js";
 import { exported, themed } from "./chart_theme.js";
 import { fitted, narrowed } from "./labels_below.js";
 import { Preview } from "./preview.js";
+import { presented, taller } from "./presented.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
@@ -133,8 +134,10 @@ class Chart {
     if (!width) return; // not to be seen: the observer of sizes says when it is
     this.drawn = performance.now();
     const low = this.data.fits && innerWidth < 900; // there it stays in sight, as style.css says
-    const height = this.data.fits ? fitted(this.figure.layout, this.data.height, width, low) : this.data.height;
-    const layout = this.whole = spread({ ...this.figure.layout, width, height }, this.plot);
+    const own = this.data.presented ? presented(this.figure.layout) : this.figure.layout;
+    const most = this.data.presented ? taller(this.data.height) : this.data.height;
+    const height = this.data.fits ? fitted(own, most, width, low) : most;
+    const layout = this.whole = spread({ ...own, width, height }, this.plot);
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
     const { layout: fitting, key } = narrowed(layout, width, low);

@@ -126,6 +126,7 @@ def live_chart(
         "title": title,
         "name": file or key,
         "fits": fits,
+        "presented": size != NORMAL,
         "clicks": clicked is not None,
         "plotly": files.address(files.PLOTLY),
     }

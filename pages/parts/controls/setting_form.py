@@ -36,7 +36,7 @@ EITHER = {"batch": SAMPLING, "steps": LENGTH}  # quantities that another may sta
 def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
     """Draw the fields and the schedule's chart in a column; return their setting.
 
-    The field that a page solves for stands last, since it does not change the answer. Values that
+    The field that a page solves for is folded, since it does not change the answer. Values that
     do not go together are a fault at their field, and the page stays with the last setting whose
     values did; without one it stops.
     """
@@ -75,16 +75,14 @@ def _draw(fields: Fields, solved: str) -> None:
             _draw_quantity(drawing, name)
     drawing.draw("delta")
     rest = st.container(gap="xsmall")
+    title = "Schedule, clipping, optimizer"
     if last:
-        st.caption(
-            f"You are solving for {solved}. Below, set your present value: the mark “now” on the"
-            " map."
-        )
-        _draw_quantity(drawing, last)
-    with (
-        rest,
-        st.expander("Schedule, clipping, optimizer", expanded=drawing.opened("schedule_open")),
-    ):
+        rest.markdown(f"**{solved}** is being solved.")
+        title = f"Your present {solved}, schedule, clipping, optimizer"
+    with rest, st.expander(title, expanded=drawing.opened("schedule_open")):
+        if last:
+            st.caption("The mark “now” on the map.")
+            _draw_quantity(drawing, last)
         drawing.draw_rest()
     drawing.say_problem()
     with top:

@@ -39,7 +39,7 @@ class Public(NamedTuple):
 
 
 def before_and_after(request: Request, task: Task) -> None:
-    """Draw the section: one row as a picture at every epsilon, and, folded, its numbers."""
+    """Draw, folded, one row as a picture at every epsilon, and its numbers."""
     high = max(request.epsilons)
     low = min(request.epsilons)
     sizes = _noise_at(task, high)
@@ -47,9 +47,9 @@ def before_and_after(request: Request, task: Task) -> None:
         sizes += f" and {_noise_at(task, low)}"
     square = "pixel" if request.dataset in IMAGES else "feature"
     public = public_rows(request.dataset, request.classes)
-    st.html("<h2 class=part>What input perturbation does to one row</h2>")
-    st.html(pictures(request, task, public))
-    st.caption(TEXTS["one_row"].format(square=square, sizes=sizes))
+    box = st.expander("What input perturbation does to one row")
+    box.html(pictures(request, task, public))
+    box.caption(TEXTS["one_row"].format(square=square, sizes=sizes))
     if square == "feature":
         st.expander("The row in numbers").html(row_table(request, task, public))
 

@@ -25,7 +25,12 @@ from dpcore.training.perturbation.request import (
 )
 from pages.parts.controls.fields import Fields, Options, own_quantity
 from pages.parts.controls.mechanism import DELTA
-from pages.parts.controls.url_state import fields_on_screen, ids_on_screen, page_fields
+from pages.parts.controls.url_state import (
+    fields_on_screen,
+    ids_on_screen,
+    page_fields,
+    page_ids,
+)
 from pages.parts.controls.widgets import Drawing, several
 from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, numbers
@@ -70,10 +75,7 @@ def request_form() -> Asked:
             drawing.draw(f"other_{table.name}")
     drawing.draw(MODEL.key)
     st.caption(MODELS[fields.choice(MODEL)].note)
-    methods = several(
-        st, "Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title
-    )
-    epsilons = several(st, "Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
+    methods, epsilons = _choices()
     drawing.draw(DELTA.key)
     drawing.draw(SEEDS.key)
     with st.expander("Descent, step size, regulariser", expanded=drawing.opened("descent_open")):
@@ -83,6 +85,24 @@ def request_form() -> Asked:
             drawing.draw(RATE.key, label=False)
         drawing.draw_rest()
     return asked_of(fields, methods, epsilons)
+
+
+def _choices() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Draw the methods and the epsilons, each folded behind what is chosen; return both."""
+    row = st.container(horizontal=True, gap="small")
+    with row.popover(_said("methods", [*METHODS], "methods"), key="methods_choice"):
+        methods = several(
+            st, "Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title
+        )
+    with row.popover(_said("epsilons", CHOSEN, "epsilons"), key="epsilons_choice"):
+        epsilons = several(st, "Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
+    return methods, epsilons
+
+
+def _said(key: str, options: Sequence[str], noun: str) -> str:
+    """The number of the chosen options in words."""
+    chosen = len(page_ids(key, options, options))
+    return f"all {noun}" if chosen == len(options) else f"{chosen} of {len(options)} {noun}"
 
 
 def asked_on_screen() -> Asked:
@@ -225,19 +245,21 @@ def _measured(found: Results) -> str:
 
 
 def charts(found: Results, picked: Sequence[str]) -> None:
-    """Draw accuracy and gap of the methods that keep their epsilon, then of the others.
+    """Draw the accuracy of the methods that keep their epsilon; the rest is folded.
 
     Warnings give the reason of each that was skipped.
     """
     if any(found.spreads("accuracy", kept=True)):
-        for measure in TITLES:
-            _chart(found, measure, picked, kept=True)
+        _chart(found, "accuracy", picked, kept=True)
+        with st.expander(TITLES["gap"]):
+            _chart(found, "gap", picked, kept=True)
     if any(found.spreads("accuracy", kept=False)):
-        st.markdown(TEXTS["apart"])
-        beside = st.container(key="fan").columns(2, gap="medium")
-        for column, measure in zip(beside, TITLES, strict=True):
-            with column:
-                _chart(found, measure, picked, kept=False)
+        with st.expander("Methods without a proof, shown separately"):
+            st.markdown(TEXTS["apart"])
+            beside = st.container(key="fan").columns(2, gap="medium")
+            for column, measure in zip(beside, TITLES, strict=True):
+                with column:
+                    _chart(found, measure, picked, kept=False)
     skipped: dict[tuple[str, str], list[str]] = {}  # each reason is given once
     for each in found.skipped:
         epsilons = skipped.setdefault((each.method, each.reason), [])

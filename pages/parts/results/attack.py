@@ -88,8 +88,8 @@ def error_sentence(found: Risks, after: str) -> str:
     low = outward(100 * found.error.lower, math.floor)
     high = outward(100 * found.error.upper, math.ceil)
     return (
-        f"{after}, the two error rates of any attack sum to at least **{low} %**, and those of the"
-        f" best attack to at most **{high} %**. Blind guessing has 100 %."
+        f"{after}, any attack's two error rates add up to at least **{low} %**. The best attack"
+        f" gets to **{high} %**, a coin to 100 %."
     )
 
 
@@ -195,6 +195,7 @@ class Look(NamedTuple):
     names: tuple[str, ...]  # the accountants whose profiles are drawn
     pinned: ChosenSetting | None
     sampler: str = Poisson.name  # its batches stand beside the Poisson ones
+    others: bool = True  # the pairs and the CLT are drawn, beside the certified band
 
 
 class Picture(NamedTuple):
@@ -234,16 +235,21 @@ def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
 def _tradeoff(look: Look, mechanism: Mechanism, delta: float) -> Picture:
     """The certified band with the pair, all pairs, the CLT and the pinned setting."""
     band = cache.band(mechanism)
-    _, pair, pairs = compared(look, mechanism, delta)
-    lines = [Line(style_of(look.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
-    if look.every != CERTIFIED:  # whose pairs are the edge of the band
-        lines.append(Line(style_of(look.every)._replace(label=pairs.name), pairs.f, pairs.kind))
-    lines.append(gaussian_line(cache.mu(mechanism)))
+    lines = _others(look, mechanism, delta) if look.others else []
     lines += _pinned(look)
     sampled = sampled_band_of(look.sampler, mechanism)
     figure = tradeoff_figure(band, lines, otherwise=sampled, log=look.log, height=HEIGHT)
     alt = tradeoff_alt(band, lines, otherwise=sampled, log=look.log)
     return Picture(figure, alt, TITLE)
+
+
+def _others(look: Look, mechanism: Mechanism, delta: float) -> list[Line]:
+    """The region of one pair, the curve of all pairs, and the CLT."""
+    _, pair, pairs = compared(look, mechanism, delta)
+    lines = [Line(style_of(look.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
+    if look.every != CERTIFIED:  # whose pairs are the edge of the band
+        lines.append(Line(style_of(look.every)._replace(label=pairs.name), pairs.f, pairs.kind))
+    return [*lines, gaussian_line(cache.mu(mechanism))]
 
 
 def _profiles(look: Look, mechanism: Mechanism) -> Picture:

@@ -188,10 +188,10 @@ def _written(name: str, config: RunConfig) -> str:
 def _table(
     label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Sequence[str] = ()
 ) -> str:
-    """A table with a column for each run; its texts are escaped."""
+    """A table with a column for each run, by its place as on the charts; its texts are escaped."""
     names = []
-    for run in runs:
-        name = name_of(run)
+    for place, run in enumerate(runs, 1):
+        name = f"{place}: {name_of(run)}" if len(runs) > 1 else name_of(run)
         if len(name) > MAX_NAME_CHARS:
             name = f"{name[:MAX_NAME_CHARS]}…"
         names.append(name)

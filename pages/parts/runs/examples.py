@@ -53,7 +53,7 @@ def _table() -> int:
     runs = [each.run for each in examples()]
     left = learn(filter(None, map(spending_of, runs)))
     ticking = {"ticked": ids_of(runs), "most": 0, "full": EXAMPLE, "heard": 0}
-    rows = [row(run, None, "", best=run.id == "private") for run in runs]
+    rows = [row(run, None, "", starred=run.id == "private") for run in runs]
     columns = [each | {"sorts": False} for each in columns_of(runs, order_shown())]
     runs_table(columns, rows, key="runs_examples", ticking=ticking)
     return left

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,7 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.run_table import Wanted, runs_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import can_be_read
+from dpcore.training.defaults import described, phrase, unusual_of
 from dpcore.training.events import Evaluated, Finished, Preparing
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row, runs_table, text_sent, ticks
@@ -61,8 +63,9 @@ CHANGED = "runs_changed"  # set once a run has started or ended
 LEFT = "runs_costs_left"  # whether epsilons are still being computed
 MAX_RUNS_JUDGED = 500  # finished ones, the latest: among them is the best
 READING = (
-    f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them,"
-    " or click a name to see one run whole."
+    f"{STAR}: no other run has both more accuracy and less epsilon. Epsilon is certified, at each"
+    f" run's own delta. Tick up to {MAX_RUNS} runs to compare them, or click a name to see one"
+    " whole."
 )
 LATER = "once it has ended"  # in place of an epsilon that takes long to compute
 NOTHING = "No run matches. Remove a filter to see the others."
@@ -75,7 +78,7 @@ BEST_OF = COLUMNS["best"]["title"]
 
 
 def wanted_runs(store: Store) -> Wanted:
-    """Draw the filters and return them."""
+    """Draw the filters and return them; of the statuses those that some run has."""
     text = text_field(
         st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id"
     )
@@ -90,7 +93,8 @@ def wanted_runs(store: Store) -> Wanted:
     def title(status: str) -> str:
         return f"{status} {counts.get(status, 0):,}"
 
-    every = [each.value for each in Status]
+    asked = st.query_params.get_all("status")
+    every = [each.value for each in Status if counts.get(each.value) or each.value in asked]
     return replace(wanted, statuses=several(pills, "Status", every, "status", (), title))
 
 
@@ -196,7 +200,7 @@ def tick_only(runs: Sequence[Run]) -> None:
 
 def bound_on_epsilon() -> float:
     """Draw the choice of the epsilon that the best run may have."""
-    bound = choice_of(st, "Best run at epsilon up to", BOUNDS, "within")
+    bound = choice_of(st, "Best up to epsilon", BOUNDS, "within")
     return math.inf if bound == ANY else float(bound)
 
 
@@ -217,7 +221,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     if not total:
         st.info(NOTHING)
         return left
-    best, coming = _draw_best(store, wanted, bound)
+    starred, coming = _draw_best(store, wanted, bound)
     price = _price(runs_of(store, ticked))
     prices = {}
     if price:
@@ -230,7 +234,10 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
         if run.position:
             starts[run.id] = start_of(store, run.id)
     tests = store.latest_tests(unfinished)
-    rows = table_rows(runs, tests=tests, starts=starts, best=best, prices=prices)
+    numbers = run_table.numbers_of(store, ids_of(runs))
+    rows = table_rows(
+        runs, tests=tests, starts=starts, starred=starred, prices=prices, numbers=numbers
+    )
     ticking = {
         "ticked": ticked,
         "most": MAX_RUNS,
@@ -264,14 +271,18 @@ def _note_change() -> None:
 
 
 def _draw_best(store: Store, wanted: Wanted, bound: float) -> tuple[set[str], int]:
-    """Draw the best runs; return their ids and the number of epsilons that may change them."""
+    """Draw the best run of each data set; return the ids of all that no other run beats.
+
+    The number is that of the epsilons that may change them.
+    """
     finished = run_table.ended(store, wanted, MAX_RUNS_JUDGED)
-    best, coming = _best(finished, bound)
+    fronts, coming = _fronts(finished, bound)
+    best = {data: front[-1] for data, front in fronts.items()}
     among = ""
     if len(finished) == MAX_RUNS_JUDGED:
         among = f", among the latest {MAX_RUNS_JUDGED} runs"
     st.header(f"{said_of_best(best, bound)}{among}", anchor=False)
-    return {run.id for run, _ in best.values()}, coming
+    return {run.id for front in fronts.values() for run, _ in front}, coming
 
 
 def table_rows(
@@ -279,16 +290,19 @@ def table_rows(
     *,
     tests: Mapping[str, Evaluated],
     starts: Mapping[str, str],
-    best: Collection[str],
+    starred: Collection[str],
     prices: Mapping[str, str],
+    numbers: Mapping[str, int],
 ) -> list[Row]:
-    """Rows of the table: `best` are ids of runs, and the mappings are by them.
+    """Rows of the table: `starred` are ids of runs, and the mappings are by them.
 
     A price is the epsilon of all ticked runs together, shown at each of them.
     """
     rows = []
-    for run in runs:
-        made = row(run, tests.get(run.id), starts.get(run.id, ""), best=run.id in best)
+    names = short_names(runs, numbers)
+    for run, name in zip(runs, names, strict=True):
+        made = row(run, tests.get(run.id), starts.get(run.id, ""), starred=run.id in starred)
+        made.cells["name"] = name
         if run.id in prices:
             made.cells["best"] = prices[run.id]
         rows.append(made)
@@ -306,8 +320,40 @@ def _price(ticked: Sequence[Run]) -> str:
     return marked(cost.value, cost.kind) if cost else ""
 
 
-def _best(finished: Sequence[Run], bound: float) -> tuple[dict[str, tuple[Run, Reading]], int]:
-    """The best private run of each data set with a finite epsilon up to the bound.
+def short_names(runs: Sequence[Run], numbers: Mapping[str, int]) -> list[str]:
+    """A name for each run, no two alike: its own, or its number and what no column says of it."""
+    names = [_own_name(run) or _numbered(run, numbers.get(run.id, 0)) for run in runs]
+    often = Counter(names)
+    alike = {name for name in names if often[name] > 1}
+    for place, run in enumerate(runs):
+        if names[place] in alike:
+            names[place] = f"{names[place]} ({numbers.get(run.id, place + 1)})"
+    return names
+
+
+def _own_name(run: Run) -> str:
+    """The name that somebody gave the run; "" for a description of its settings."""
+    name = name_of(run)
+    if run.kind != TRAINING.name:
+        return name
+    try:
+        words = described(run.config)
+    except (ValueError, TypeError, KeyError):  # of another version
+        return name
+    return "" if name == words or name.startswith(f"{words}, run ") else name
+
+
+def _numbered(run: Run, number: int) -> str:
+    unusual = [phrase(name, run.config) for name in unusual_of(run.config) if name not in COLUMNS]
+    return ", ".join([f"Run {number}", *unusual])
+
+
+# The private runs of a data set that no other beats in both, by rising epsilon and accuracy.
+Front = list[tuple[Run, Reading]]
+
+
+def _fronts(finished: Sequence[Run], bound: float) -> tuple[dict[str, Front], int]:
+    """The front of each data set, of runs with a finite epsilon up to the bound.
 
     The number is that of the epsilons still to come.
     """
@@ -317,15 +363,18 @@ def _best(finished: Sequence[Run], bound: float) -> tuple[dict[str, tuple[Run, R
         if spending:
             private.append((run, spending))
     left = learn(spending for _, spending in private)
-    best: dict[str, tuple[Run, Reading]] = {}
+    priced: Front = []
     for run, spending in private:
         cost = known_cost(spending)
-        if cost is None or not math.isfinite(cost.value) or cost.value > bound:
-            continue
-        data = run.settings.get("dataset", "")
-        if data not in best or final_accuracy(run) > final_accuracy(best[data][0]):
-            best[data] = run, cost
-    return best, left
+        if cost is not None and math.isfinite(cost.value) and cost.value <= bound:
+            priced.append((run, cost))
+    priced.sort(key=lambda each: (each[1].value, -final_accuracy(each[0])))
+    fronts: dict[str, Front] = {}
+    for run, cost in priced:
+        front = fronts.setdefault(run.settings.get("dataset", ""), [])
+        if not front or final_accuracy(run) > final_accuracy(front[-1][0]):
+            front.append((run, cost))
+    return fronts, left
 
 
 def final_accuracy(run: Run) -> float:
@@ -344,21 +393,21 @@ def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
     for data, (run, cost) in best.items():
         accuracy = percent(final_accuracy(run))
         parts.append(f"{accuracy} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}")
-    return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
+    within = "" if math.isinf(bound) else f" up to epsilon {bound:g}"
+    return f"{STAR} Best private run{'s' * (len(best) > 1)}{within}: {', '.join(parts)}"
 
 
-def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) -> Row:
+def row(run: Run, test: Evaluated | None, starts: str, *, starred: bool = False) -> Row:
     """A run as it stands now, with its latest test; `starts` says when a queued one will begin."""
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
     measured = ""
     if accuracy is not None:
         measured = percent(accuracy)
-        if best:
+        if starred:
             measured = f"{STAR} {measured}"
     took = ""
     if run.started is not None and not isinstance(run.last, Preparing):
-        until = run.ended or time.time()
-        took = duration(max(until - run.started, 0))
+        took = duration(seconds_of(run, run.started))
     cells = {
         "name": name_of(run),
         "status": status_of(run),
@@ -371,6 +420,13 @@ def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) ->
     }
     state = state_of(run, steps_of(run), starts) if run.active else None
     return Row(run.id, cells, run.sequence, state)
+
+
+def seconds_of(run: Run, started: float) -> float:
+    """How long a run took until now: a finished one without its wait for the images' features."""
+    if isinstance(run.last, Finished):
+        return run.last.seconds
+    return max((run.ended or time.time()) - started, 0)
 
 
 def _settings(run: Run) -> dict[str, str]:

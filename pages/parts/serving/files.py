@@ -30,6 +30,7 @@ MODULES = (
     "labels_below.js",
     "numbers_table.js",
     "preview.js",
+    "presented.js",
     "runs.js",
     "answers.js",
     "replay.js",

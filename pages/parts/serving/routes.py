@@ -27,8 +27,8 @@ from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError
 from pages.parts.serving import files
 from pages.parts.serving.previews import PREVIEWS
-from pages.parts.shell.menu import PAGES
-from pages.parts.shell.streamlit_internals import page_of_scripts
+from pages.parts.shell.menu import PAGES, page_at
+from pages.parts.shell.page_of_style import styled_page
 
 # In one connection, as in runs.js: a page of the table of runs and the charts beside it.
 MAX_RUNS_FOLLOWED = 32
@@ -121,7 +121,8 @@ def asked_for(request: Request) -> list[tuple[str, int]]:
 
 async def scripts(request: Request) -> Response:
     """The page that loads Streamlit's scripts, which draw the page of the address."""
-    return HTMLResponse(page_of_scripts(), headers={"Cache-Control": "no-cache"})
+    page = page_at(request.url.path.rpartition("/")[2])
+    return HTMLResponse(styled_page(page), headers={"Cache-Control": "no-cache"})
 
 
 PAGES_BY_ADDRESS = [Route(f"/{page.address}", scripts) for page in PAGES if page.address]

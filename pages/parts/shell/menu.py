@@ -9,7 +9,8 @@ import streamlit as st
 from dpcore.figures.layout import NORMAL, PRESENT, Size
 from pages.parts.shell.streamlit_internals import main_script, page_asked_for
 
-TITLE = "Private deep learning, explored"
+TITLE = "dpcore: private deep learning, explored"
+ICON = "🛡️"
 SEEN = "menu_shown"
 PRESENT_MODE = "present"  # in the session and in the address
 ON = "1"
@@ -35,32 +36,34 @@ class Page:
 
 
 LAB = Page("pages/lab.py", "Lab", "science", opens_settings=True)  # the first page
-# In the order of the menu, by what a reader wants to do. A page is its file and one line here.
-GROUPS = {
-    "Explore": (
-        LAB,
-        Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
-        Page("pages/calibrate.py", "Calibrate", "tune"),
-    ),
-    "Experiment": (
-        Page("pages/runs.py", "Runs", "table_rows", has_controls=False),
-        Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
-    ),
-    "Verify": (
-        Page("pages/check.py", "Check a claim", "fact_check", has_controls=False),
-        Page("pages/audit.py", "Audit", "policy", has_controls=False),
-        Page("pages/papers.py", "Papers", "menu_book", has_controls=False),
-    ),
-}
-PAGES = tuple(page for pages in GROUPS.values() for page in pages)
+# In the order of the menu: to explore, to train, to verify. A page is its file and one line here.
+PAGES = (
+    LAB,
+    Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
+    Page("pages/calibrate.py", "Calibrate", "tune"),
+    Page("pages/runs.py", "Runs", "table_rows", has_controls=False),
+    Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
+    Page("pages/check.py", "Check a claim", "fact_check", has_controls=False),
+    Page("pages/audit.py", "Audit", "policy", has_controls=False),
+    Page("pages/papers.py", "Papers", "menu_book", has_controls=False),
+)
 
 
 def menu() -> st.Page:
-    """The chosen page, with the menu drawn above it."""
-    st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
+    """The chosen page, with the menu drawn above it; the browser's tab names the page."""
     st.session_state[SEEN] = True
-    groups = {name: [_entry(page) for page in pages] for name, pages in GROUPS.items()}
-    return st.navigation(groups, position="top")
+    page = st.navigation([_entry(each) for each in PAGES], position="top")
+    st.set_page_config(page_title=tab_title(page.title), page_icon=ICON, layout="wide")
+    return page
+
+
+def tab_title(page: str) -> str:
+    """What the browser's tab says of a page.
+
+    >>> tab_title("Runs")
+    'Runs · dpcore: private deep learning, explored'
+    """
+    return f"{page} · {TITLE}"
 
 
 def _entry(page: Page) -> st.Page:
@@ -102,7 +105,7 @@ def through_the_app() -> None:
         menu()
         st.rerun()
     else:
-        st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
+        st.set_page_config(page_title=TITLE, page_icon=ICON, layout="wide")
 
 
 def unknown_page() -> list[str]:

@@ -110,7 +110,7 @@ def test_what_an_answer_spends_is_never_rounded_below_it_nor_past_the_target():
     for target in [0.0301, 0.73, 2.99999]:
         asked = question.asked_of("sigma", EpsilonTarget(target, 1e-5), setting())
         for name in ACCOUNTANTS:
-            found = question.answer(asked, name)
+            found = question.settable(asked, name)
             if not isinstance(found, str):
                 cell = answers.answer_row(asked, name).cells[1]
                 assert found.reading.value <= float(cell) <= target, target

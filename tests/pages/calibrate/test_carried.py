@@ -87,4 +87,4 @@ def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_agai
         "sample",
     )
     assert (typed(app, "batch"), typed(app, "epochs")) == (256, 5)
-    assert 0.99 * 3 < rdp(app, 10_000) <= 3
+    assert 0.98 * 3 < rdp(app, 10_000) <= 3

@@ -19,8 +19,8 @@ from dpcore.runs.store import Store
 from pages.parts.classroom import PROJECTED
 from pages.parts.serving import routes
 from pages.parts.serving.routes import ROUTES
-from pages.parts.shell.menu import PAGES
-from pages.parts.shell.streamlit_internals import page_of_scripts
+from pages.parts.shell.menu import PAGES, page_at
+from pages.parts.shell.page_of_style import styled_page
 from pages.parts.visitors import Visitors
 from tests.pages import train_page
 from tests.pages.people.asking import asked
@@ -117,7 +117,7 @@ def test_no_path_leads_out_of_a_route_and_nothing_is_changed(served: Store):
             answer = asked(APP, path)
             if path.partition("?")[0] in PAGE_ADDRESSES:  # a question changes nothing in the page
                 assert answer.status == 200, path
-                assert answer.body == page_of_scripts(), path
+                assert answer.body == styled_page(page_at(path.partition("?")[0][1:])), path
                 continue
             assert answer.status in (307, 400, 404), path
             assert not re.search("root:|import |SQLite|Traceback|BEGIN", answer.body), path

@@ -11,9 +11,12 @@ from dpcore.audit.request import AuditRequest
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import outward
 from dpcore.runs import editing
+from dpcore.runs.expected import duration
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import all_released
+from dpcore.training.defaults import described
+from dpcore.training.events import Finished
 from pages.parts.results import cache
 from pages.parts.runs.listing import LEFT
 from tests.pages import perturbation_page
@@ -65,17 +68,45 @@ def test_the_best_private_run_up_to_an_epsilon_is_named_and_marked(store: Store)
         for sigma, accuracy in ((0.8, 0.9), (2, 0.7))
     ]
     finished_with(store, replace(CONFIG, private=False), 0.95)
-    for within, best, accuracy in (("any", runs[0], "90.0 %"), ("1", runs[1], "70.0 %")):
+    beaten = finished_with(store, replace(CONFIG, sigma=0.7), 0.9)
+    for within, said, accuracy, starred in (
+        ("any", "", "90.0 %", runs[::-1]),  # neither beats the other
+        ("1", " up to epsilon 1", "70.0 %", [runs[1]]),
+    ):
         page = priced("-started", within=within)
-        assert f"★ Best private run: {accuracy} on MNIST at epsilon ≤ " in page.header[0].value
-        assert [each["id"] for each in table(page)["rows"] if "★" in each["cells"]["accuracy"]] == [
-            best
-        ]
+        best = f"★ Best private run{said}: {accuracy} on MNIST at epsilon ≤ "
+        assert best in page.header[0].value
+        stars = [each["id"] for each in table(page)["rows"] if "★" in each["cells"]["accuracy"]]
+        assert stars == starred
+        assert beaten not in stars
+    assert "★: no other run has both" in shown(page)
     status, _ = opened(find=runs[0]).get("button_group")[:2]
-    assert [each.content for each in status.proto.options][:3] == [
-        "queued 0",
-        "running 0",
-        "finished 1",
+    assert [each.content for each in status.proto.options] == ["finished 1"]
+
+
+def test_no_two_runs_show_the_same_name_and_none_repeats_a_column(store: Store):
+    runs = [store.submit(CONFIG, described(CONFIG)) for _ in range(2)]
+    named = [store.submit(CONFIG, "mine") for _ in range(2)]
+    other = replace(CONFIG, ema=0.99)
+    runs.append(store.submit(other, described(other)))
+    page = opened()
+    names = {run: cells(page, run)["name"] for run in (*runs, *named)}
+    assert len(set(names.values())) == 5
+    assert [names[run] for run in runs] == ["Run 1", "Run 2", "Run 5, EMA 0.99"]
+    assert [names[run] for run in named] == ["mine (3)", "mine (4)"]
+    assert all("sigma" not in name and "MNIST" not in name for name in names.values())
+
+
+def test_the_time_of_a_finished_run_is_that_of_its_training_alone(store: Store):
+    run = finished(store)
+    last = store.run(run).last
+    assert isinstance(last, Finished)
+    assert cells(opened(), run)["duration"] == duration(last.seconds)
+    assert [each["id"] for each in table(opened())["columns"]][1:5] == [
+        "status",
+        "accuracy",
+        "epsilon",
+        "duration",
     ]
 
 
