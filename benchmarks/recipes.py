@@ -96,19 +96,17 @@ RECIPES: dict[str, Recipe] = {
     ),
 }
 
-NOISE = {"sigma": 1.23}  # at which the defaults were recorded; the pages begin with more
 for _optimizer in OPTIMIZERS:  # MNIST's sample, cnn, 5 epochs
-    RECIPES[f"default-{_optimizer}"] = defaults("mnist", "cnn", _optimizer).to_json() | NOISE
+    RECIPES[f"default-{_optimizer}"] = defaults("mnist", "cnn", _optimizer).to_json()
 for _optimizer in (name for name, each in OPTIMIZERS.items() if "literal" in each.readings):
-    literal = defaults("mnist", "cnn", _optimizer, reading="literal")
-    RECIPES[f"default-{_optimizer}-literal"] = literal.to_json() | NOISE
-network = defaults("fashion_mnist", "cnn", "sgd")
-RECIPES["network-fashion_mnist-sample"] = network.to_json() | NOISE
-for _dataset in ("mnist", "fashion_mnist"):  # what the lab opens with, but for the noise
+    RECIPES[f"default-{_optimizer}-literal"] = defaults(
+        "mnist", "cnn", _optimizer, reading="literal"
+    ).to_json()
+RECIPES["network-fashion_mnist-sample"] = defaults("fashion_mnist", "cnn", "sgd").to_json()
+for _dataset in ("mnist", "fashion_mnist"):  # what the lab opens with
     for _source in ("sample", "full"):
-        lab = defaults(
+        RECIPES[f"lab-{_dataset}-{_source}"] = defaults(
             _dataset, "linear", "sgd", source=_source, features=suited_features(_dataset)[0]
-        )
-        RECIPES[f"lab-{_dataset}-{_source}"] = lab.to_json() | NOISE
+        ).to_json()
 # A recipe must give the same again.
 RECIPES = {name: recipe | {"seed": 0} for name, recipe in RECIPES.items()}

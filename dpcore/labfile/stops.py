@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from dpcore import check
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults, suited_features
+from dpcore.training.defaults import OPENING_SIGMA, defaults, suited_features
 from dpcore.training.models import models_for
 from dpcore.training.settings import SETTINGS, Count, Number, Settings
 from dpcore.training.slider_stops import grid
@@ -77,7 +77,7 @@ def opened(dataset: str, n: int) -> Stop:
     25
     """
     usual = opening(dataset)
-    return Stop(usual.sigma, min(usual.batch, -(-n // 4)), usual.epochs)
+    return Stop(OPENING_SIGMA, min(usual.batch, -(-n // 4)), usual.epochs)
 
 
 def stops_of(dataset: str, n: int) -> Stops:

@@ -10,6 +10,8 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS, Choice, Settings
 
 UPRIGHT = ("mnist",)  # the data sets whose images have a meaningless slant
+# What pages open with: at so much noise the price of privacy is seen (recorded.toml).
+OPENING_SIGMA = 4.0
 # Expected batch for each source, but at most a quarter of the examples.
 BATCH = {"sample": 256, "full": 512}
 
@@ -99,7 +101,7 @@ def described(config: RunConfig) -> str:
     """A run in a few words.
 
     >>> described(RunConfig(clipping="per_layer", ema=0.99))
-    'MNIST cnn, SGD, sigma 4, per layer, EMA 0.99'
+    'MNIST cnn, SGD, sigma 1.23, per layer, EMA 0.99'
     """
     pieces = [
         f"{DATASETS[config.dataset].title} {config.model}",
@@ -122,7 +124,7 @@ def phrase(name: str, config: RunConfig) -> str:
     """A setting of a run in a word or two.
 
     >>> phrase("sigma", RunConfig()), phrase("lr", RunConfig())
-    ('sigma 4', 'lr 0.5')
+    ('sigma 1.23', 'lr 0.5')
     """
     setting = SETTINGS[name]
     value = getattr(config, name)

@@ -257,7 +257,7 @@ class Settings:
     activation: str = row(Choice(default="tanh", choices=ACTIVATIONS, needs=(HIDDEN,)))
     optimizer: str = row(Choice(default="sgd", choices=OPTIMIZERS))
     private: bool = row(Choice(default=True, choices=(True, False)))
-    sigma: float = row(Number(default=4.0, low=0, needs=(PRIVACY,)))
+    sigma: float = row(Number(default=1.23, low=0, needs=(PRIVACY,)))
     batch: int = row(Count(default=512, low=1))
     sampler: str = row(Choice(default=Poisson.name, choices=DRAWN))
     # within these ends float32 squares neither underflow nor overflow

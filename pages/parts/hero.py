@@ -155,13 +155,18 @@ def say_kept(found: Risks | None, cost: str) -> None:
     st.html(f"<h2 class=hero>{WORDS['secret']}</h2>")
     after = of_hundred(found) if found else PEOPLE
     headline([WORDS["spy"].format(after=after)], {}, "kept")
-    sure = 100.0
-    if found and not found.empty:
-        sure = min(math.ceil(1000 * found.sure) / 10, 100.0)
-    words = "average" if sure < 100 else "no_promise"
-    st.html(
-        f"<p class=kept-words>{WORDS[words].format(before=BEFORE, sure=f'{sure:g}')} {cost}</p>"
-    )
+    if after == PEOPLE:
+        words = WORDS["no_promise"]
+    else:
+        assert found, "else the spy may always be right"
+        words = WORDS["average"].format(before=BEFORE, sure=_sure(found))
+    st.html(f"<p class=kept-words>{words} {cost}</p>")
+
+
+def _sure(found: Risks) -> str:
+    """How sure a spy who was 50 % sure becomes of one person, rounded up."""
+    sure = math.ceil(1000 * found.sure) / 10
+    return f"at most {sure:g} %" if sure < 100 else "more than 99.9 %"
 
 
 def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
@@ -183,7 +188,9 @@ def kept_picture(found: Risks | None, epsilon: float) -> None:
     after = of_hundred(found) if found else PEOPLE
     sure = 1.0 if found is None or found.empty else found.sure
     share = min(math.ceil(1000 * sure) / 10, 100.0)
-    words = WORDS["single"].format(sure=f"{share:g}")
+    words = WORDS["certain"]
+    if found and share < 100:
+        words = WORDS["single"].format(sure=_sure(found))
     single = (
         f'<div class=single role=img aria-label="{words}" title="{words}">'
         f"<i style='width:{share}%'></i><span>{WORDS['worst']}</span></div>"

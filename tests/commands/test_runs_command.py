@@ -45,11 +45,11 @@ def test_list_shows_every_run_newest_first_and_where_the_queue_is_paused(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert lines[1].startswith(f"{queued}  queued, number 1 ")
-    assert lines[1].endswith("Fashion-MNIST cnn, SGD, sigma 4")
+    assert lines[1].endswith("Fashion-MNIST cnn, SGD, sigma 1.23")
     assert lines[2].startswith(f"{running}  running")
     assert "step 7, accuracy 62.5%" in lines[2]
     _, item = printed(capsys, ["runs", "list"])["runs"]
-    assert (item["id"], item["status"], item["settings"]["sigma"]) == (running, "running", 4.0)
+    assert (item["id"], item["status"], item["settings"]["sigma"]) == (running, "running", 1.23)
     assert (item["last"]["event"], item["last"]["accuracy"]) == ("evaluated", 0.625)
     with Store(home) as store:
         for value, paused in (("1", True), (None, False)):

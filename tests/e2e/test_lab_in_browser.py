@@ -143,11 +143,11 @@ def test_a_link_to_a_run_with_its_ghost_and_a_step_shown_that_stands_still(in_co
     page = opened(in_context(reduced_motion="reduce"), f"{app.url}/?run={run}")
     page.get_by_role("slider", name="Noise multiplier sigma").press("End")
     # The curves as they were.
-    expect(page.locator(LABELS).filter(has_text="sigma 4").first).to_be_visible()
+    expect(page.locator(LABELS).filter(has_text="sigma 1.23").first).to_be_visible()
     page.wait_for_url(re.compile("sigma=100"))
     other = opened(in_context(), page.url)
     expect(other.get_by_role("textbox", name=SIGMA)).to_have_value("100")
-    expect(other.locator(LABELS).filter(has_text="sigma 4").first).to_be_visible()
+    expect(other.locator(LABELS).filter(has_text="sigma 1.23").first).to_be_visible()
     page.get_by_text("See one step").click()
     stages = page.locator(".step-shown > li")
     expect(stages).to_have_count(4)

@@ -239,7 +239,7 @@ def test_the_numbers_can_be_read_and_the_chart_kept_with_its_title(
     expect(foot.locator("tbody tr").last.locator("td").last).to_have_text("70")
     expect(page.get_by_role("figure", name="Line chart of test accuracy")).to_be_visible()
     picture = picture_of(page, "SVG", ACCURACY).read_text()
-    assert "MNIST cnn, SGD, sigma 4" in picture
+    assert "MNIST cnn, SGD, sigma 1.23" in picture
     assert f"one={run}" in picture
 
 

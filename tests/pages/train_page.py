@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults
+from dpcore.training.defaults import OPENING_SIGMA, defaults
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
 
@@ -19,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "pages" / "runs.py"
 LAB = PAGE.with_name("lab.py")
 CONFIG = RunConfig(batch=256, epochs=2.0)
 # What the Lab opens on.
-FIRST = defaults("mnist", "linear", "sgd", features="scatter_upright")
+FIRST = replace(defaults("mnist", "linear", "sgd", features="scatter_upright"), sigma=OPENING_SIGMA)
 HERE = (("device", "cpu (a test's)"),)
 CLASSES = (0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.8)
 

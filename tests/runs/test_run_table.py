@@ -260,7 +260,7 @@ def test_a_run_is_called_by_its_name_or_by_what_it_is(store: Store) -> None:
     assert called == [
         "mine ]0;",
         f"{usual} 2",
-        f"{usual} 4",
+        f"{usual} 1.23",
         "Comparison of methods, Breast Cancer",
     ]
     with store.writing() as db:

@@ -12,7 +12,7 @@ from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import epochs_of, nearest
 from dpcore.privacy.sampling import NOT_PROVEN, SAMPLERS
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, Recipe
-from dpcore.training.defaults import defaults
+from dpcore.training.defaults import OPENING_SIGMA, defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS, Slider
 from dpcore.training.slider_stops import show
@@ -36,7 +36,7 @@ BATCH = replace(
 )
 Q = own_quantity("q", f"{DEFAULTS.batch}/{DEFAULTS.examples}")
 SIGMA = replace(
-    quantity_of("sigma", start=DEFAULTS.sigma), accept=lambda sigma: check.positive(sigma=sigma)
+    quantity_of("sigma", start=OPENING_SIGMA), accept=lambda sigma: check.positive(sigma=sigma)
 )
 EPOCHS = quantity_of("epochs", start=DEFAULTS.epochs)
 STEPS = own_quantity("steps", DEFAULTS.steps_of_epochs, MAX_STEPS)

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.check import verbatim
 from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
-from dpcore.training.settings import SETTINGS
+from dpcore.training.defaults import OPENING_SIGMA
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import mount
 from pages.parts.controls.url_state import Remembered, write
@@ -34,7 +34,7 @@ HOME = Scene()
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
 # The fields of a page that was just opened.
 UNCHOSEN = FIELDS | {
-    "sigma": show(SETTINGS["sigma"].default),
+    "sigma": show(OPENING_SIGMA),
     "features": FEATURES,
     "model": MODEL,
 }
@@ -46,8 +46,17 @@ CLOSE = "Ends the lesson; your own settings come back."
 
 
 def lesson_menu() -> None:
-    """Draw the list of lessons to choose from."""
-    menu = st.container(key="lesson_menu")
+    """Draw the way into the first lesson, and the list of all to choose from."""
+    menu = st.container(key="lesson_menu", horizontal=True, gap="small")
+    menu.button(
+        "60 seconds",
+        icon=":material/timer:",
+        type="tertiary",
+        key="first_lesson",
+        help="Privacy in 60 seconds: five cards, no formula",
+        on_click=_choose,
+        args=(next(iter(LESSONS)),),
+    )
     opened = menu.popover(
         "Lessons", icon=":material/school:", type="tertiary", key=LIST, on_change="rerun"
     )

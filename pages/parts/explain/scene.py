@@ -65,7 +65,7 @@ class Scene:
             "sampler": self.sampler,
             "accountants": [*self.accountants],
             "against": "epoch",
-            "scale": "linear",
+            "scale": "log",
         }
         if self.steps:
             fields |= {"length": "steps", "steps": str(self.steps)}

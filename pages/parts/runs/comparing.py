@@ -134,7 +134,7 @@ def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
     """The settings in which several runs differ, or one from the defaults, by their labels.
 
     >>> different([RunConfig(), RunConfig(sigma=2.0)])
-    {'Noise multiplier sigma': ['4', '2']}
+    {'Noise multiplier sigma': ['1.23', '2']}
     """
     rows = {}
     for name in (*NAMES, "private"):

@@ -22,9 +22,9 @@ SGD, PIADAM = defaults("mnist", "cnn", "sgd"), defaults("mnist", "cnn", "pi_adam
 def test_only_what_differs_is_named():
     assert labels_of([SGD, replace(SGD, lr=2.0)]) == ["lr 1", "lr 2"]
     assert labels_of([SGD, replace(SGD, clipping="per_layer")]) == ["flat", "per layer"]
-    assert labels_of([SGD, replace(SGD, sigma=2.0, clipping="auto_s")]) == [
-        "sigma 4",
-        "sigma 2, AUTO-S",
+    assert labels_of([SGD, replace(SGD, sigma=4.0, clipping="auto_s")]) == [
+        "sigma 1.23",
+        "sigma 4, AUTO-S",
     ]
     levels = [replace(SGD, schedule="exponential", rate=k) for k in (0.01, 0.02)]
     assert labels_of(levels) == ["k 0.01", "k 0.02"]
@@ -40,7 +40,7 @@ def test_what_an_optimizer_brings_along_is_not_named_but_what_was_chosen_is():
 
 def test_a_baseline_is_named_by_what_it_has_itself():
     plain = replace(SGD, private=False, lr=0.05)
-    assert labels_of([SGD, plain]) == ["sigma 4", "no privacy"]
+    assert labels_of([SGD, plain]) == ["sigma 1.23", "no privacy"]
     assert labels_of([replace(SGD, sigma=4.0), plain, replace(plain, sigma=4.0)])[1:] == [
         "no privacy, run 1",
         "no privacy, run 2",
@@ -49,7 +49,7 @@ def test_a_baseline_is_named_by_what_it_has_itself():
 
 
 def test_runs_with_secret_seeds_are_numbered_for_they_are_not_the_same():
-    assert labels_of([SGD, SGD]) == ["sigma 4, run 1", "sigma 4, run 2"]
+    assert labels_of([SGD, SGD]) == ["sigma 1.23, run 1", "sigma 1.23, run 2"]
 
 
 def lines(store: Store) -> dict[str, str]:
@@ -104,7 +104,7 @@ def asked(page) -> str:
 def test_cancelling_a_run_that_was_started_elsewhere_names_it_and_asks_first(store: Store):
     run = recorded(store, CONFIG, 40)
     page = press(whole(run), "Cancel")
-    assert "MNIST cnn, SGD, sigma 4" in asked(page)
+    assert "MNIST cnn, SGD, sigma 1.23" in asked(page)
     assert not store.run(run).cancelling
     press(page, "Cancel this run")
     assert store.run(run).cancelling

@@ -32,7 +32,7 @@ def test_a_file_of_runs_has_a_row_for_each_test_with_every_setting_and_a_link(st
     settings = {
         "n": "10000",
         "q": "0.0256",
-        "sigma": "4.0",
+        "sigma": "1.23",
         "steps": "79",
         "schedule": "constant",
         "delta": "1e-05",
@@ -44,7 +44,7 @@ def test_a_file_of_runs_has_a_row_for_each_test_with_every_setting_and_a_link(st
         "kind": "upper",
         "status": "cancelled",
     } == first
-    alone = ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.0256, 4.0, 10), [10], 1e-5)
+    alone = ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.0256, 1.23, 10), [10], 1e-5)
     assert float(first["epsilon"]) == pytest.approx(float(alone.epsilon[-1]))
     assert {**last, "sigma": "", "delta": "", "epsilon": "", "accountant": "", "kind": ""} == last
 
