@@ -66,7 +66,7 @@ def test_back_and_forward_restore_what_was_chosen_on_each_page_of_which_each_is_
     tab.go_back()
     at(tab, "tradeoff")
     expect(sigma(tab)).to_have_value("3.2")
-    expect(tab.get_by_role("radio", name="delta")).to_be_checked()
+    expect(tab.get_by_role("radio", name="delta", include_hidden=True)).to_be_checked()
     at(tab, "tradeoff")
     assert in_address(tab, "sigma") == ["3.2"]
     assert in_address(tab, "accountants") == ["rdp"]

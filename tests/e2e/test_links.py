@@ -99,12 +99,12 @@ def test_what_a_link_of_the_readme_says_holds_on_all_pages_and_back(
 def test_what_a_link_says_holds_on_the_pages_that_follow_though_nothing_was_touched(
     tab: Page, app: Server
 ):
-    opened(tab, f"{app.url}/?sigma=4&n=60000&batch=600&epochs=100")
-    shown = {"n": "60000", "batch": "600", "sigma": "4", "epochs": "100"}
+    opened(tab, f"{app.url}/?sigma=3&n=60000&batch=600&epochs=100")
+    shown = {"n": "60000", "batch": "600", "sigma": "3", "epochs": "100"}
     for address in ("tradeoff", "calibrate", ""):
         walked_to(tab, page_at(address))
         assert boxes(tab, ["n", "batch", "sigma", "epochs"]) == shown
-        assert sliders(tab, ["sigma", "epochs"]) == {"sigma": "4", "epochs": "100"}
+        assert sliders(tab, ["sigma", "epochs"]) == {"sigma": "3", "epochs": "100"}
         written = in_address(tab)
         assert {name: written[name] for name in shown} == {
             name: [text] for name, text in shown.items()
