@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import streamlit as st
@@ -63,14 +64,19 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
         own = baseline_of(private.config)
         compared = [each for each in watched if alike(each.run, own)]
     baseline = last_of(compared, private=False)
+    before = _recorded(form, epsilon)
     if private is None and baseline is None:
-        _say_recorded(form, epsilon)
+        ask = WORDS["ask"] if form.configs else WORDS["untrained"]
+        large, words = before or (WORDS["waiting"], "")
+        headline([large], {}, "learnt")
+        headline([f"{words} {ask}".strip()], {})
         return
-    large = {}
+    large = [WORDS["waiting"], WORDS["large_baseline"], WORDS["large"]]
+    large_numbers = {}
     numbers = {}
-    sentences = []
+    sentences = [WORDS["preparing"]]
     if baseline:
-        large["baseline"] = _accuracy(baseline, digits=0)
+        large_numbers["baseline"] = _accuracy(baseline, digits=0)
         numbers["baseline"] = _accuracy(baseline)
         alone = WORDS["baseline"]
         queued = [each for each in watched if each.run.status is Status.QUEUED]
@@ -78,28 +84,31 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
             alone = f"{alone} {WORDS['next']}"
         sentences.append(alone)
     if private:
-        large["accuracy"] = _accuracy(private, digits=0)
+        large_numbers["accuracy"] = _accuracy(private, digits=0)
         numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
         sentences += _reached(private, form, beside_baseline=baseline is not None)
-    headline([WORDS["waiting"], WORDS["large_baseline"], WORDS["large"]], large, "learnt")
-    headline([WORDS["preparing"], *sentences], numbers)
+    if before and private and _of_other_settings(private.config, form):
+        large = [before[0]]  # beside what these settings keep secret
+        sentences = [before[1], *(f"{before[1]} {each}" for each in sentences[-1:])]
+    headline(large, large_numbers, "learnt")
+    headline(sentences, numbers)
 
 
-def _say_recorded(form: Form, epsilon: float) -> None:
-    """Draw what the defaults reached at this epsilon, if that was recorded for these data."""
+def _recorded(form: Form, epsilon: float) -> tuple[str, str] | None:
+    """The number and the words of what the defaults reached at this epsilon; None if unrecorded."""
     data = form.data
     found = recorded_at(data.dataset, data.source, epsilon) if data.here else None
     if found is None:
-        headline([WORDS["waiting"]], {}, "learnt")
-        headline([WORDS["ask"] if form.configs else WORDS["untrained"]], {})
-        return
+        return None
     right = f"{100 * found.accuracy:.0f}"
     lost = 100 * (found.baseline - found.accuracy)
     words = WORDS["recorded"] if lost > 0 else WORDS["recorded_free"]
-    epsilon_then = marked(found.epsilon, Kind.CERTIFIED)
-    baseline = f"{100 * found.baseline:.0f}"
-    headline([WORDS["large"].replace("{accuracy}", right)], {}, "learnt")
-    headline([words.format(baseline=baseline, lost=f"{lost:.1f}", epsilon=epsilon_then)], {})
+    said = words.format(
+        baseline=f"{100 * found.baseline:.0f}",
+        lost=f"{lost:.1f}",
+        epsilon=marked(found.epsilon, Kind.CERTIFIED),
+    )
+    return WORDS["large"].replace("{accuracy}", right), said
 
 
 def _reached(private: RunRecord, form: Form, *, beside_baseline: bool) -> list[str]:
@@ -207,11 +216,13 @@ def ruler(epsilon: float) -> str:
     for each in RULER:
         share = math.log10(min(each.most, MOST * 10**0.5) / below) / decades
         here = " class=here" if each is own else ""
-        word = f'<span class=term><button popovertarget="ruler-{each.name}">{each.name}</button>'
-        reason = f'<span popover id="ruler-{each.name}">{escape(each.reason)}</span></span>'
-        ranges.append(
-            f'<li{here} data-range={each.name} style="flex:{share:.4f}">{word}{reason}</li>'
-        )
+        word = f"<span title={quoteattr(each.reason)}>{each.name}</span>"
+        if each is own:
+            word = (
+                f'<span class=term><button popovertarget="ruler-own">{each.name}</button>'
+                f'<span popover id="ruler-own">{escape(each.reason)}</span></span>'
+            )
+        ranges.append(f'<li{here} data-range={each.name} style="flex:{share:.4f}">{word}</li>')
         below = each.most
     whole = decades + 0.5  # in decades; none, above the last limit, takes half of one
     at = math.log10(min(max(epsilon, LEAST), MOST * 10**0.5) / LEAST) / whole

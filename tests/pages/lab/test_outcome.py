@@ -73,8 +73,12 @@ def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: 
     assert "{" not in sentences[0]  # until the run has an accuracy
     assert "The run in the chart: {accuracy} % at epsilon {epsilon}, delta 1e-5." in sentences[-1]
     assert set(numbers) == {"accuracy", "epsilon"}
+    found = recorded_at("mnist", "sample", math.inf)
+    assert found
+    assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"], "as of these settings"
+    say(store, [recorded(store, FIRST, 40, Status.FINISHED)], 1e-9, sigma="2")
     large, numbers = said["learnt"]
-    assert large[-1] == "{accuracy} of 100 right"
+    assert large[-1] == "{accuracy} of 100 right", "nothing so private was recorded"
     assert numbers["accuracy"].value == "66"
 
 
@@ -139,4 +143,5 @@ def test_the_ruler_marks_the_range_of_epsilon_and_names_all(epsilon: float) -> N
     own = next(each for each in RULER if epsilon <= each.most)
     assert f"<li class=here data-range={own.name}" in html
     assert html.count("class=here") == 1
-    assert all(f">{each.name}</button>" in html for each in RULER)
+    assert f">{own.name}</button>" in html
+    assert all(f">{each.name}</" in html for each in RULER)
