@@ -189,7 +189,8 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
     else:
         return escape(WORDS["unproven"])
     epsilon = term("epsilon", "hero", "Epsilon")
-    return f"{epsilon} <b>{marked(last.value, last.kind, last.lower)}</b> {lowered(after)}."
+    value = f"<b>{marked(last.value, last.kind, last.lower)}</b>"
+    return WORDS["cost"].format(epsilon=epsilon, value=value, after=lowered(after))
 
 
 def kept_picture(found: Risks | None, epsilon: float) -> None:

@@ -60,7 +60,7 @@ from pages.parts.results.exports import (
     curves_download,
     origin_of,
 )
-from pages.parts.results.odds import WORDS, legend, not_promised
+from pages.parts.results.odds import WORDS, legend, not_promised, signs_in_a_word
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, verdict_table
 from pages.parts.shell.menu import chart_size, link
@@ -234,15 +234,19 @@ def _epsilon_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRe
         preview=partial(previewed, shown, watched),
         fits=True,
     )
+    st.html(signs_in_a_word())
 
 
 def draw_statuses(store: Store | None, watched: Sequence[RunRecord]) -> None:
     """Draw the progress of the runs that go on or went wrong, the one that trains first."""
     if store is None:
         return
+    trains = any(each.run.status is Status.RUNNING for each in watched)
     with st.container(key="statuses", gap="xsmall"):
         for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
-            if each.run.active or each.run.status in (Status.FAILED, Status.LOST):
+            if trains and each.run.status is Status.QUEUED:
+                st.caption(f"Next: {each.label}.")
+            elif each.run.active or each.run.status in (Status.FAILED, Status.LOST):
                 run_status(store, each, several=len(watched) > 1, narrow=True)
     finished = [each for each in watched if each.run.status is Status.FINISHED]
     if finished and len(finished) == len(watched) and follows():
@@ -253,10 +257,9 @@ def draw_statuses(store: Store | None, watched: Sequence[RunRecord]) -> None:
             key="play_runs_again",
             on_click=_play_again,
         )
-    if st.session_state.pop(HELD, False) or st.session_state.get(
-        REPLAYED, 0
-    ) > st.session_state.get(SEEN, 0):
-        st.session_state[SEEN] = st.session_state.get(REPLAYED, 0)
+    replay_asked = st.session_state.get(REPLAYED, 0)
+    if st.session_state.pop(HELD, False) or replay_asked > st.session_state.get(SEEN, 0):
+        st.session_state[SEEN] = replay_asked
         st.rerun()  # the pictures beside are drawn by the page
 
 

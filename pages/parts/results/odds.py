@@ -85,6 +85,12 @@ def legend() -> str:
     return f"<p class=legend>{' '.join(marks)}</p><p class=legend>{' '.join(verdicts)}</p>"
 
 
+def signs_in_a_word() -> str:
+    """The marks of verdicts in a few words each, as a line of HTML below a chart."""
+    words = [f"<span>{sign(name)}{word}</span>" for name, word in WORDS["signs"].items()]
+    return f"<p class=signs>{''.join(words)}</p>"
+
+
 def linked(text: str) -> str:
     """A text as HTML with links for arXiv numbers."""
     return ARXIV.sub(

@@ -92,7 +92,7 @@ def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilo
         assert found.epsilon <= epsilon
         assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"]
         (words,) = said["words"][0]
-        assert words.startswith("Recorded at epsilon ≤ ")
+        assert words.startswith("As recorded at epsilon ≤ ")
         assert f"costs {100 * (found.baseline - found.accuracy):.1f} points" in words
     say(store, [], 1e-9)
     assert said["learnt"][0] == ["– of 100 right"], "nothing so private was recorded"
@@ -117,21 +117,21 @@ def test_an_epsilon_of_other_batches_names_the_steps_it_counts() -> None:
     otherwise = sampled_of("shuffle", form.mechanism, form.delta)
     assert otherwise
     assert form.steps == 98
-    assert hero.cost_of(form, {}, otherwise).endswith(" after 5 epochs (95 steps).")
+    assert " after 5 epochs (95 steps) " in hero.cost_of(form, {}, otherwise)
 
 
 def test_the_spy_of_no_proven_epsilon_is_always_right(said: Said, monkeypatch) -> None:
     drawn: list[str] = []
     monkeypatch.setattr(hero.st, "html", drawn.append)
     hero.say_kept(None, "")
-    assert said["kept"][0] == ["100 of 100"]
+    assert said["kept"][0] == ["Spy: 100 of 100 right"]
     assert "no promise at all" in drawn[-1]
     form = form_of(Fields({}), "cpu")
     assert form.mechanism
     found = cache.risks(form.mechanism, form.delta)
     hero.say_kept(found, "")
     (right,) = said["kept"][0]
-    assert int(right.split()[0]) >= 100 * (1 + found.advantage.upper) / 2
+    assert int(right.split()[1]) >= 100 * (1 + found.advantage.upper) / 2
     sure = re.search(r"at most ([\d.]+) % sure", drawn[-1])
     assert sure
     assert float(sure[1]) >= 100 * found.sure
