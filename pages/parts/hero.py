@@ -89,7 +89,8 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
         sentences += _reached(private, form, beside_baseline=baseline is not None)
     if before and private and _of_other_settings(private.config, form):
         large = [before[0]]  # beside what these settings keep secret
-        sentences = [before[1], *(f"{before[1]} {each}" for each in sentences[-1:])]
+        of_run = _reached(private, form, beside_baseline=baseline is not None)
+        sentences = [before[1], *(f"{before[1]} {each}" for each in of_run)]
     headline(large, large_numbers, "learnt")
     headline(sentences, numbers)
 
