@@ -112,7 +112,7 @@ def profile_figure(
         above = f"{shown.sampler.title}, {shown.sampler.adjacency}, at most"
         traces = [*_bounds(shown, above, None), *map(faint, traces)]
         most = max(most, highest_of(shown))
-    across = {"type": "log"} if log else {"range": [0, 1.05 * most]}
+    across = {"type": "log", "dtick": 1} if log else {"range": [0, 1.05 * most]}
     return figure_of(
         traces,
         axis("epsilon", **across),

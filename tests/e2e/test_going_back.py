@@ -95,7 +95,7 @@ def test_address_and_field_agree_however_much_of_the_other_page_has_come_before_
     page: Page, app: Server, answers: int
 ):
     wire = Wire(page)
-    opened(page, f"{app.url}/calibrate?by=rdp&sigma=3")
+    opened(page, f"{app.url}/calibrate?by=rdp&sigma=3&solve=steps")
     wire.holding = True
     go_to(page, "Lab")
     while "/calibrate" in page.url:
@@ -107,7 +107,7 @@ def test_address_and_field_agree_however_much_of_the_other_page_has_come_before_
     page.wait_for_url(re.compile("/calibrate"))
     expect(page.locator("h1")).to_have_text("Which noise fits my budget?")
     expect(sigma(page)).to_have_value("3")
-    page.locator(".st-key-solve").get_by_role("radio", name="steps").click()
-    page.wait_for_url(re.compile("solve=steps"))  # behind all that was said before
+    page.locator(".st-key-solve").get_by_role("radio", name="q", exact=True).click()
+    page.wait_for_url(re.compile("solve=q"))  # behind all that was said before
     expect(sigma(page)).to_have_value("3")
     assert in_address(page, "sigma") == ["3"]
