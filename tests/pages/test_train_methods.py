@@ -1,5 +1,7 @@
 """Every method: chosen in the Lab, started, contradicted, and what its runs show."""
 
+from dataclasses import replace
+
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -7,7 +9,7 @@ from dpcore.privacy.report.numbers import short
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults
+from dpcore.training.defaults import OPENING_SIGMA, defaults
 from dpcore.training.events import Stepped
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
@@ -20,9 +22,9 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
         page = lab(optimizer=optimizer)
         assert OPTIMIZERS[optimizer].note in [each.value for each in page.caption], optimizer
         page.button(key="train").click().run()
-        assert store.runs()[0].config == defaults(
-            "mnist", "linear", optimizer, features="scatter_upright"
-        ), optimizer
+        usual = defaults("mnist", "linear", optimizer, features="scatter_upright")
+        (started_run,) = [run for run in store.runs() if run.config.optimizer == optimizer]
+        assert started_run.config == replace(usual, sigma=OPENING_SIGMA), optimizer
 
 
 def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store):
