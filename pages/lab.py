@@ -127,11 +127,11 @@ if against == "delta":
 elif pinned:
     charts = charts._replace(ghost=ghost_over_epochs(pinned))
 with picture:
-    lab_chart(charts)
+    going_on = lab_chart(charts)
 with left, places.start:
     start_button(form, store, past, on_screen)
 with left, places.status:
-    draw_apart(store, ids, partial(draw_statuses, store))
+    draw_apart(store, ids, partial(draw_statuses, store, going_on))
 with left, places.end:
     baseline_button(form, store, on_screen)
 with left, places.beside_sigma:

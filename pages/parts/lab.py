@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -67,7 +68,7 @@ from pages.parts.shell.menu import chart_size, link
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.step import pictured, step_html, step_shown
 from pages.parts.train.form import Form
-from pages.parts.train.live import HELD, draw_apart, run_status
+from pages.parts.train.live import HELD, run_status
 from pages.parts.train.run_charts import gradient_norms, say_left_out, spent_table
 from pages.parts.train.run_history import epsilons_of, watched_runs
 from pages.parts.train.run_labels import labels_of
@@ -100,9 +101,16 @@ class Shown(NamedTuple):
     profile: tuple[go.Figure, str, str, str, Origin | None] | None = None
 
 
-def lab_chart(shown: Shown) -> None:
-    """Draw the numbers, pictures and charts, which keep up with the runs that go on."""
-    draw_apart(shown.store, shown.ids, partial(_draw, shown))
+def lab_chart(shown: Shown) -> bool:
+    """Draw the numbers, pictures and charts, which the browser lets keep up with runs; return
+    whether any run goes on.
+    """
+    watched: list[RunRecord] = []
+    if shown.store is not None:
+        with suppress(UnknownRun, StoreError):  # what draws their progress says so
+            watched = watched_runs(shown.store, shown.ids)
+    _draw(shown, watched)
+    return any(each.run.active for each in watched)
 
 
 def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
@@ -237,10 +245,15 @@ def _epsilon_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRe
     st.html(signs_in_a_word())
 
 
-def draw_statuses(store: Store | None, watched: Sequence[RunRecord]) -> None:
-    """Draw the progress of the runs that go on or went wrong, the one that trains first."""
+def draw_statuses(store: Store | None, going_on: bool, watched: Sequence[RunRecord]) -> None:
+    """Draw the progress of the runs that go on or went wrong, the one that trains first.
+
+    The page is run anew if the pictures beside, drawn while runs were `going_on`, are behind.
+    """
     if store is None:
         return
+    if going_on and not any(each.run.active for each in watched):
+        st.rerun()
     trains = any(each.run.status is Status.RUNNING for each in watched)
     with st.container(key="statuses", gap="xsmall"):
         for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
