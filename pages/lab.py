@@ -106,6 +106,8 @@ if mechanism:
     if pinned and form.pinnable:
         certain = f"{certain} {difference(pinned, form.pinnable)}"
     risks = cache.risks(mechanism, delta)
+    if other_sampler:  # what holds for Poisson batches says nothing of these
+        risks = sampled.sampled_risks(form.sampler, mechanism, delta)
     others = sampled.sampled_of(form.sampler, mechanism, delta)
 warning = delta_warning(delta, form.n)
 if warning:

@@ -34,6 +34,7 @@ from dpcore.training.recorded import recorded_at
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.controls.mechanism import after_training
 from pages.parts.results.odds import BEFORE, PEOPLE, crowd, of_hundred, term
+from pages.parts.results.sampled import range_of as range_of_reading
 from pages.parts.results.tables import image_source
 from pages.parts.train.buttons import alike
 from pages.parts.train.form import Form, baseline_of
@@ -160,9 +161,16 @@ def _epsilon(watched: RunRecord) -> LiveNumber:
     )
 
 
-def say_kept(found: Risks | None, cost: str) -> None:
-    """Draw how often the best spy is right, and the worst single case; all if nothing is proven."""
+def say_kept(found: Risks | None, cost: str, *, other_batches: bool = False) -> None:
+    """Draw how often the best spy is right, and the worst single case; all if nothing is proven.
+
+    Of `other_batches` than Poisson's there may be an epsilon and no bound of a spy.
+    """
     st.html(f"<h2 class=hero>{WORDS['secret']}</h2>")
+    if found is None and other_batches:
+        headline([WORDS["no_bound"]], {}, "kept")
+        st.html(f"<p class=kept-words>{WORDS['no_bound_words']} {cost}</p>")
+        return
     after = of_hundred(found) if found else PEOPLE
     headline([WORDS["spy"].format(after=after)], {}, "kept")
     if after == PEOPLE:
@@ -191,11 +199,19 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
         return escape(WORDS["unproven"])
     epsilon = term("epsilon", "hero", "Epsilon")
     value = f"<b>{marked(last.value, last.kind, last.lower)}</b>"
+    if otherwise:
+        value = f"<b>{range_of_reading(last)}</b>"
     return WORDS["cost"].format(epsilon=epsilon, value=value, after=lowered(after))
 
 
-def kept_picture(found: Risks | None, epsilon: float) -> None:
-    """Draw a hundred people, one person in the worst case, and the ruler of epsilon."""
+def kept_picture(found: Risks | None, epsilon: float, *, other_batches: bool = False) -> None:
+    """Draw a hundred people, one person in the worst case, and the ruler of epsilon.
+
+    Only the ruler is drawn of `other_batches` of which no bound of a spy is proven.
+    """
+    if found is None and other_batches:
+        st.html(f"<div class=kept-picture><div>{ruler(epsilon)}</div></div>")
+        return
     after = of_hundred(found) if found else PEOPLE
     sure = 1.0 if found is None or found.empty else found.sure
     share = min(math.ceil(1000 * sure) / 10, 100.0)

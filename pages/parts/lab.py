@@ -126,13 +126,14 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
         with learns:
             say_learnt(form, watched, upper)
         with secret:
-            say_kept(shown.risks, cost_of(form, shown.curves, shown.otherwise))
+            cost = cost_of(form, shown.curves, shown.otherwise)
+            say_kept(shown.risks, cost, other_batches=shown.otherwise is not None)
     with st.container(key="pictures", gap=None):
         learns, secret = st.columns(2, gap="medium")
         with learns:
             show_answers(form, watched)
         with secret:
-            kept_picture(shown.risks, upper)
+            kept_picture(shown.risks, upper, other_batches=shown.otherwise is not None)
         _step_of_held(shown, watched)
     with st.container(key="plots", gap=None):
         learns, secret = st.columns(2, gap="medium")

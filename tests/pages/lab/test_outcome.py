@@ -15,10 +15,11 @@ from pages.parts import hero
 from pages.parts.components.elements import LiveNumber
 from pages.parts.controls.fields import Fields
 from pages.parts.results import cache
-from pages.parts.results.sampled import sampled_of
+from pages.parts.results.odds import of_hundred
+from pages.parts.results.sampled import sampled_of, sampled_risks
 from pages.parts.train.form import baseline_of, form_of
 from pages.parts.train.run_history import watched_runs
-from tests.pages.train_page import FIRST, recorded
+from tests.pages.train_page import FIRST, handed, lab, recorded
 
 OWN = baseline_of(FIRST)
 Said = dict[str, tuple[list[str], Mapping[str, LiveNumber]]]  # by the key of a line
@@ -145,3 +146,27 @@ def test_the_ruler_marks_the_range_of_epsilon_and_names_all(epsilon: float) -> N
     assert html.count("class=here") == 1
     assert f">{own.name}</button>" in html
     assert all(f">{each.name}</" in html for each in RULER)
+
+
+def test_of_other_batches_the_spy_has_a_bound_of_their_own_or_none(said: Said, monkeypatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(hero.st, "html", drawn.append)
+    hero.say_kept(None, "", other_batches=True)
+    hero.kept_picture(None, 3.0, other_batches=True)
+    assert said["kept"][0] == ["Spy: no bound"]
+    assert "class=people" not in "".join(drawn), "no hundred people without a proof"
+
+
+@pytest.mark.parametrize("name", ["shuffle", "fixed_size"])
+def test_the_labs_spy_is_never_that_of_poisson_batches_where_others_are_chosen(
+    store: Store, name: str
+) -> None:
+    form = form_of(Fields({"sampler": name, "sigma": "1.23"}), "cpu")
+    assert form.mechanism
+    own = sampled_risks(name, form.mechanism, form.delta)
+    page = lab(sampler=name, sigma="1.23")
+    (large,) = [each for each in handed(page, "live_figures") if "Spy" in str(each["sentences"])]
+    expected = f"Spy: {of_hundred(own)} of 100 right" if own else "Spy: no bound"
+    assert large["sentences"] == [expected]
+    poisson = of_hundred(cache.risks(form.mechanism, form.delta))
+    assert str(poisson) not in large["sentences"][0]
