@@ -12,13 +12,14 @@ from typing import NamedTuple
 from dpcore.privacy.report.numbers import outward
 
 FILE = Path(__file__).with_name("recorded.toml")
+DELTA = 1e-5  # of all recorded epsilons
 
 
 class Recorded(NamedTuple):
     """Mean test accuracies with and without privacy, and the certified epsilon of the former."""
 
     sigma: float
-    epsilon: float  # an upper bound, at the delta of the file
+    epsilon: float  # an upper bound, at `DELTA`
     accuracy: float
     baseline: float
 

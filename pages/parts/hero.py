@@ -30,7 +30,7 @@ from dpcore.runs.history import RunRecord
 from dpcore.runs.record import Status
 from dpcore.training.config import RunConfig
 from dpcore.training.events import SHOWN_EXAMPLES
-from dpcore.training.recorded import recorded_at
+from dpcore.training.recorded import DELTA, recorded_at
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.controls.mechanism import after_training
 from pages.parts.results.odds import BEFORE, PEOPLE, crowd, of_hundred, term
@@ -99,7 +99,9 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
 def _recorded(form: Form, epsilon: float) -> tuple[str, str] | None:
     """The number and the words of what the defaults reached at this epsilon; None if unrecorded."""
     data = form.data
-    found = recorded_at(data.dataset, data.source, epsilon) if data.here else None
+    if not data.here or form.delta != DELTA:  # epsilons at two deltas cannot be compared
+        return None
+    found = recorded_at(data.dataset, data.source, epsilon)
     if found is None:
         return None
     right = f"{100 * found.accuracy:.0f}"

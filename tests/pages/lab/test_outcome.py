@@ -72,8 +72,10 @@ def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: 
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2", delta="1e-6")
     sentences, numbers = said["words"]
     assert "{" not in sentences[0]  # until the run has an accuracy
+    assert said["learnt"][0][-1] == "{accuracy} of 100 right", "nothing was recorded at this delta"
     assert "The run in the chart: {accuracy} % at epsilon {epsilon}, delta 1e-5." in sentences[-1]
     assert set(numbers) == {"accuracy", "epsilon"}
+    say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2")
     found = recorded_at("mnist", "sample", math.inf)
     assert found
     assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"], "as of these settings"
@@ -97,6 +99,8 @@ def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilo
         assert f"costs {100 * (found.baseline - found.accuracy):.1f} points" in words
     say(store, [], 1e-9)
     assert said["learnt"][0] == ["– of 100 right"], "nothing so private was recorded"
+    say(store, [], 1.0, delta="1e-3")
+    assert said["learnt"][0] == ["– of 100 right"], "nothing was recorded at this delta"
     say(store, [], 1.0, dataset="other", n="1281167")
     assert said["learnt"][0] == ["– of 100 right"], "nothing was trained on such data"
 
