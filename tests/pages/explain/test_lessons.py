@@ -2,23 +2,24 @@
 run can spend.
 """
 
-import json
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.lessons import RECORD, cards
+from dpcore.lessons import cards
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults
 from dpcore.training.plan import plan
+from dpcore.training.recorded import recorded
 from pages.parts.explain.lesson import LEVELS, TARGETS, Lesson
 from pages.parts.explain.lessons import LESSONS
-from pages.parts.explain.scene import Scene
+from pages.parts.explain.scene import DATASET, FEATURES, MODEL, SOURCE, Scene
 from tests.pages.train_page import opened_at
-from tests.record_sixty_seconds import config
 
 PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 TYPED = ("sigma", "batch", "epochs", "steps", "clip_norm", "delta", "n")  # fields of numbers
@@ -139,11 +140,14 @@ def test_lesson_0_comes_first_and_has_five_cards_without_a_formula_or_a_question
 
 
 def test_what_lesson_0_says_of_accuracy_is_the_record_of_its_own_settings():
-    recorded = json.loads(RECORD.read_text())
-    assert (recorded["sigma"], recorded["steps"]) == (config().sigma, plan(config()).steps)
-    assert config().sigma == LESSONS["sixty_seconds"].scene(4).sigma
-    assert "Recorded" in LESSONS["sixty_seconds"].look(4)
-    assert f"reads {100 * recorded['private']:.1f} of 100" in LESSONS["sixty_seconds"].look(4)
+    scene = LESSONS["sixty_seconds"].scene(4)
+    usual = defaults(DATASET, MODEL, "sgd", features=FEATURES)
+    assert scene.run(model=MODEL, features=FEATURES, lr=usual.lr) == replace(usual, sigma=4.0)
+    (found,) = [each for each in recorded(DATASET, SOURCE) if each.sigma == scene.sigma]
+    assert found.epsilon == pytest.approx(scene.epsilon, rel=1e-4)
+    said = LESSONS["sixty_seconds"].look(4)
+    assert f"reads {100 * found.accuracy:.1f} of 100" in said
+    assert f"without privacy {100 * found.baseline:.1f}" in said
 
 
 def test_every_step_points_at_something_and_at_each_control_that_it_moves():

@@ -16,7 +16,7 @@ from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.broken_trainers import BROKEN
 from dpcore.audit.request import CANARIES
-from dpcore.lessons import SIXTY_SECONDS, right_of_hundred
+from dpcore.lessons import SIXTY_SECONDS
 from dpcore.papers.better_features.recipes import (
     BEST,
     LINEAR,
@@ -35,8 +35,9 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import outward, percent, short
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.task import Task
+from dpcore.training.recorded import recorded_at
 from pages.parts.explain.lesson import read
-from pages.parts.explain.scene import DATASET, Scene
+from pages.parts.explain.scene import DATASET, SOURCE, Scene
 
 # Papers.
 SA_DPSGD = "001"
@@ -108,8 +109,9 @@ def _points(gain: float) -> str:
 
 
 def _sixty_seconds(scenes: SimpleNamespace) -> dict[str, object]:
-    private, plain = right_of_hundred()
-    return {"right": private, "right_without": plain}
+    found = recorded_at(DATASET, SOURCE, scenes.much.epsilon)
+    assert found, "much noise has an epsilon that was recorded"
+    return {"right": f"{100 * found.accuracy:.1f}", "right_without": f"{100 * found.baseline:.1f}"}
 
 
 def _disagreement(scenes: SimpleNamespace) -> dict[str, object]:
