@@ -222,6 +222,8 @@ def room_for(name: str) -> str:
     cards = []
     for step, each in enumerate(lesson.steps, 1):
         words = f"<p>{_blank(each.text)}</p>"
+        if each.fault:
+            words += "<div class=fault-room></div>"
         if lesson.asks(step):
             choices = [f"<span>{_blank(answer['text'])}</span>" for answer in lesson.answers]
             reasons = [_blank(answer["why"]) for answer in lesson.answers]

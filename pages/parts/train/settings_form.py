@@ -87,7 +87,10 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
     with st.container(key="start_place", gap="xsmall"):
         start = st.container(key="start", gap="xsmall")
         status = st.container()
-    with st.expander(MORE, expanded=drawing.opened("schedule_open")), st.container(gap="xsmall"):
+    every = st.container(key="all_settings").expander(
+        MORE, expanded=drawing.opened("schedule_open")
+    )
+    with every, st.container(gap="xsmall"):
         top = st.container()
         _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
         note_number(form.data)
