@@ -88,15 +88,20 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     # The next request, behind all that was clicked.
     page.locator(BASELINE).click()
-    expect(page.get_by_test_id("stProgress")).to_have_count(2)
+    expect(page.get_by_text("Next: no privacy")).to_have_count(1)
+    expect(page.get_by_test_id("stProgress")).to_have_count(1)
     expect(page.locator("[data-testid=stMultiSelect] [data-tag]")).to_have_count(2)
     complete(page)
     new = {run.id for run in store.runs()} - before
     assert len(new) == 2
-    assert set(in_address(page)) == new
+    private, baseline = in_address(page)
+    assert {private, baseline} == new
+    expect(page.locator(f".st-key-progress_{private}")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
     page.locator("[data-testid=stMultiSelect] [data-tag]").first.get_by_role("button").click()
+    expect(page.locator(f".st-key-progress_{private}")).to_have_count(0)
+    expect(page.locator(f".st-key-progress_{baseline}")).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     complete(page)
     page.get_by_role("button", name="Chart options").click()
@@ -105,8 +110,9 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(
     ).click()  # drawn again, what was taken off stays off
     page.wait_for_url(re.compile("x=epsilon"))
     complete(page)
+    expect(page.locator(f".st-key-progress_{baseline}")).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
-    assert len(in_address(page)) == 1
+    assert in_address(page) == [baseline]
 
     for run in new:
         store.cancel(run)
