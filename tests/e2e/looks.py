@@ -160,6 +160,17 @@ def inside(page: Page, what: Locator) -> bool:
     return place["y"] >= 0 and place["x"] >= 0 and place["y"] + place["height"] <= size["height"]
 
 
+def in_the_middle(page: Page, what: Locator) -> Locator:
+    """Something that was unfolded, once all is at rest and it is scrolled to the middle.
+
+    Options that are opened before the browser has told of a scroll are shut by it.
+    """
+    page.wait_for_function(AT_REST)
+    what.evaluate("each => each.scrollIntoView({block: 'center'})")
+    page.evaluate(NEXT_FRAME)
+    return what
+
+
 def drag(page: Page, slider: Locator, share: float) -> None:
     """Take the slider at a fifth of its width, and let go at another share."""
     place = box(slider)

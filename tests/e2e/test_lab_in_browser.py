@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.looks import box, complete, go_to, inside, opened, resized
+from tests.e2e.looks import box, complete, go_to, in_the_middle, inside, opened, resized
 from tests.e2e.server import Server
 from tests.pages.train_page import CONFIG, recorded
 
@@ -158,7 +158,7 @@ def test_a_link_to_a_run_with_its_ghost_and_a_step_shown_that_stands_still(in_co
 def test_a_shuffle_is_chosen_drawn_told_and_remembered(in_context, app: Server):
     page = opened(in_context(color_scheme="dark"), app.url)
     page.get_by_text("All settings").click()
-    page.get_by_role("combobox", name=CHOICE).click()
+    in_the_middle(page, page.get_by_role("combobox", name=CHOICE)).click()
     page.get_by_role("option", name="Shuffled every epoch").click()
     expect(page.get_by_text("and accounted as Poisson: claims")).to_be_visible()
     expect(page.get_by_text("zero-out: epsilon is proven to lie between")).to_be_visible()
