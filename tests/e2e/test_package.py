@@ -182,10 +182,9 @@ import sys, dpcore
 mechanism = dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
 spent = dpcore.epsilon(mechanism, delta=1e-5)
 print(round(spent.lower, 2), round(spent.value, 2))
-print(dpcore.calibrate("sigma", target_epsilon=3.0, delta=1e-5, q=0.01, steps=10_000).value)
-from dpcore.claims import Claim, judge, printed_epsilon
-claim = Claim(printed_epsilon("0.5"), delta=1e-5, mechanism=mechanism)
-print(judge(claim).standing.value)
+print(dpcore.calibrate_sigma(q=0.01, steps=10_000, epsilon=3.0, delta=1e-5).value)
+claim = "epsilon = 0.5, delta = 1e-5, sigma = 4.0, sampling rate q = 0.01, steps = 10000"
+print(dpcore.judge(claim).standing.value)
 print([name for name in ("torch", "streamlit", "plotly", "PIL") if name in sys.modules])
 """
 
