@@ -17,6 +17,10 @@ FACADE = "dpcore.facade"
 HOME_OF = {  # public name -> its module; a new one has a line here and in __init__.pyi
     "ACCOUNTANTS": "dpcore.privacy.accountants",
     "SAMPLERS": "dpcore.privacy.sampling",
+    "Concentrated": "dpcore.privacy.beside",
+    "DiscreteGaussian": "dpcore.privacy.beside",
+    "Guarantee": "dpcore.privacy.beside",
+    "Laplace": "dpcore.privacy.beside",
     "Mechanism": "dpcore.privacy.mechanism",
     "Reading": "dpcore.privacy.mechanism",
     "Recipe": "dpcore.privacy.schedule",

@@ -10,6 +10,10 @@ from dpcore.facade import judge as judge
 from dpcore.facade import tradeoff as tradeoff
 from dpcore.facade import train as train
 from dpcore.privacy.accountants import ACCOUNTANTS as ACCOUNTANTS
+from dpcore.privacy.beside import Concentrated as Concentrated
+from dpcore.privacy.beside import DiscreteGaussian as DiscreteGaussian
+from dpcore.privacy.beside import Guarantee as Guarantee
+from dpcore.privacy.beside import Laplace as Laplace
 from dpcore.privacy.mechanism import Mechanism as Mechanism
 from dpcore.privacy.mechanism import Reading as Reading
 from dpcore.privacy.mechanism import Release as Release

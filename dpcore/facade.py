@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpcore import check, extras
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, TradeoffCurve
+from dpcore.privacy.beside import Beside, Other, Pipeline
 from dpcore.privacy.calibration import solve as questions
 from dpcore.privacy.calibration.for_sampler import sigma_for_sampler, steps_for_sampler
 from dpcore.privacy.calibration.least_delta import least_delta
@@ -41,7 +42,7 @@ POISSON = Poisson.name
 
 
 def epsilon(
-    mechanism: Mechanism,
+    mechanism: Mechanism | Pipeline,
     delta: float,
     *,
     accountant: str = CERTIFIED,
@@ -53,8 +54,9 @@ def epsilon(
     `accountant` is an id of `ACCOUNTANTS`; the default is certified: a proven lower and upper
     bound. `sampler` is an id of `SAMPLERS`, with its numbers as in "poisson_group:4"; other batches
     than Poisson's have proven bounds of their own. `best_of` is a number of runs, or its law as in
-    "geometric:10", of which the best is published. Errors: ValueError that names the argument.
-    Source: that of the accountant, or of the sampler.
+    "geometric:10", of which the best is published. Releases beside the steps that are not Gaussian
+    are added to the mechanism. Errors: ValueError that names the argument. Source: that of the
+    accountant, or of the sampler; dpcore/privacy/beside/README.md.
 
     >>> mechanism = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
     >>> print(epsilon(mechanism, delta=1e-5))
@@ -63,16 +65,25 @@ def epsilon(
     at most 1.04 (proven upper bound)
     >>> float(epsilon(mechanism, delta=1e-5, best_of="geometric:10")) < 1.5
     True
+    >>> from dpcore import Laplace
+    >>> print(epsilon(mechanism + Laplace(scale=2.0), delta=1e-5))
+    1.40 to 1.41 (proven from both sides)
     """
-    counted = _accountant(accountant, sampler)
+    steps, counted = _counted(mechanism, accountant, sampler)
     runs = _runs(best_of, sampler)
     if runs is None:
-        return counted.spent(mechanism, delta)
-    return best_of_runs(runs, [mechanism], counted, delta)
+        return counted.spent(steps, delta)
+    if isinstance(mechanism, Pipeline):
+        raise ValueError("Expected no best_of beside releases that are not Gaussian: unproven.")
+    return best_of_runs(runs, [steps], counted, delta)
 
 
 def delta(
-    mechanism: Mechanism, epsilon: float, *, accountant: str = CERTIFIED, sampler: str = POISSON
+    mechanism: Mechanism | Pipeline,
+    epsilon: float,
+    *,
+    accountant: str = CERTIFIED,
+    sampler: str = POISSON,
 ) -> Reading:
     """The smallest delta with (epsilon, delta)-DP of the whole mechanism, in [0, 1].
 
@@ -82,11 +93,12 @@ def delta(
     >>> print(delta(Mechanism.constant(q=1.0, sigma=2.0, steps=4), epsilon=1.0))  # 1-GDP: 0.12694
     0.126 to 0.127 (proven from both sides)
     """
-    return least_delta(_accountant(accountant, sampler), mechanism, epsilon)
+    steps, counted = _counted(mechanism, accountant, sampler)
+    return least_delta(counted, steps, epsilon)
 
 
 def tradeoff(
-    mechanism: Mechanism, *, accountant: str = CERTIFIED, sampler: str = POISSON
+    mechanism: Mechanism | Pipeline, *, accountant: str = CERTIFIED, sampler: str = POISSON
 ) -> TradeoffCurve:
     """The trade-off function of the whole mechanism: least error beta at each error alpha.
 
@@ -100,11 +112,12 @@ def tradeoff(
     >>> float(found.lower.beta(0.05).round(3)), float(found.upper.beta(0.05).round(3))
     (0.74, 0.74)
     """
-    return _accountant(accountant, sampler).tradeoff(mechanism, ALL_PAIRS_FROM)
+    steps, counted = _counted(mechanism, accountant, sampler)
+    return counted.tradeoff(steps, ALL_PAIRS_FROM)
 
 
 def advantage(
-    mechanism: Mechanism, *, accountant: str = CERTIFIED, sampler: str = POISSON
+    mechanism: Mechanism | Pipeline, *, accountant: str = CERTIFIED, sampler: str = POISSON
 ) -> Reading:
     """The largest true-positive less false-positive rate of any attacker, in [0, 1].
 
@@ -121,7 +134,11 @@ def advantage(
 
 
 def beta(
-    mechanism: Mechanism, alpha: float, *, accountant: str = CERTIFIED, sampler: str = POISSON
+    mechanism: Mechanism | Pipeline,
+    alpha: float,
+    *,
+    accountant: str = CERTIFIED,
+    sampler: str = POISSON,
 ) -> Reading:
     """The least type II error of any attacker whose type I error is `alpha`, in [0, 1].
 
@@ -153,7 +170,7 @@ def calibrate_sigma(
     alpha: float | None = None,
     beta: float | None = None,
     mu: float | None = None,
-    spent: Mechanism | None = None,
+    spent: Mechanism | Pipeline | None = None,
     best_of: int | str | None = None,
     accountant: str = CERTIFIED,
     sampler: str = POISSON,
@@ -193,7 +210,7 @@ def calibrate_sigma(
         check.in_range(0, 1, ends="(]", q=q)
         found = sigma_for_sampler(sampler_of(sampler), target, q, steps)
     else:
-        counted = _accountant(accountant, sampler)
+        counted = _accountant(accountant, sampler, _others(spent))
         found = questions.solve(
             "sigma", target, q=q, steps=steps, accountant=counted, recipe=recipe
         )
@@ -210,7 +227,7 @@ def calibrate_steps(
     alpha: float | None = None,
     beta: float | None = None,
     mu: float | None = None,
-    spent: Mechanism | None = None,
+    spent: Mechanism | Pipeline | None = None,
     best_of: int | str | None = None,
     accountant: str = CERTIFIED,
     sampler: str = POISSON,
@@ -239,7 +256,7 @@ def calibrate_steps(
     if isinstance(target, EpsilonTarget) and sampler != POISSON:
         found = steps_for_sampler(sampler_of(sampler), target, q, sigma)
     else:
-        counted = _accountant(accountant, sampler)
+        counted = _accountant(accountant, sampler, _others(spent))
         found = questions.solve(
             "steps", target, q=q, sigma=sigma, accountant=counted, recipe=recipe
         )
@@ -257,7 +274,7 @@ def calibrate_batch(
     alpha: float | None = None,
     beta: float | None = None,
     mu: float | None = None,
-    spent: Mechanism | None = None,
+    spent: Mechanism | Pipeline | None = None,
     best_of: int | str | None = None,
     accountant: str = CERTIFIED,
     sampler: str = POISSON,
@@ -285,7 +302,7 @@ def calibrate_batch(
         runs=_runs(best_of, sampler),
     )
     _check_proven(target, sampler, recipe)
-    counted = _accountant(accountant, sampler)
+    counted = _accountant(accountant, sampler, _others(spent))
     found = questions.solve(
         "batch",
         target,
@@ -336,9 +353,25 @@ def train(config: RunConfig) -> Iterator[Event]:
     return loop.train(config)
 
 
-def _accountant(accountant: str, sampler: str) -> Accountant:
+def _counted(
+    mechanism: Mechanism | Pipeline, accountant: str, sampler: str
+) -> tuple[Mechanism, Accountant]:
+    """The Gaussian steps, and the accountant that counts them and all that is beside them."""
+    if isinstance(mechanism, Pipeline):
+        return mechanism.mechanism, _accountant(accountant, sampler, mechanism.others)
+    return mechanism, _accountant(accountant, sampler)
+
+
+def _accountant(accountant: str, sampler: str, others: tuple[Other, ...] = ()) -> Accountant:
     """The accountant, or the bounds of a sampler whose batches are not Poisson's."""
     check.one_of(ACCOUNTANTS, accountant=accountant)
+    if others and (accountant != CERTIFIED or sampler != POISSON):
+        raise ValueError(
+            f"Expected accountant={CERTIFIED!r} and sampler={POISSON!r} beside releases that are"
+            " not Gaussian: nothing else is proven of them."
+        )
+    if others:
+        return Beside(others)
     drawn = sampler_of(sampler)
     if sampler == POISSON:
         return ACCOUNTANTS[accountant]
@@ -348,6 +381,10 @@ def _accountant(accountant: str, sampler: str) -> Accountant:
             " batches alone."
         )
     return Drawn(drawn)
+
+
+def _others(spent: Mechanism | Pipeline | None) -> tuple[Other, ...]:
+    return spent.others if isinstance(spent, Pipeline) else ()
 
 
 def _name(accountant: str, sampler: str) -> str:
@@ -387,7 +424,7 @@ def _target(
     alpha: float | None,
     beta: float | None,
     mu: float | None,
-    spent: Mechanism | None,
+    spent: Mechanism | Pipeline | None,
     runs: NumberOfRuns | None,
 ) -> Target:
     """The one target that is given."""
@@ -397,6 +434,8 @@ def _target(
         found = " and ".join(given) or "none"
         raise ValueError(f"Give exactly one of {', '.join(sizes)} as the target; found {found}.")
     word = given[0]
+    if isinstance(spent, Pipeline):
+        spent = spent.mechanism  # the accountant counts the others
     if runs is not None and word != "epsilon":
         raise ValueError(f"Expected no best_of with the target {word}: it is proven for epsilon.")
     if advantage is not None:

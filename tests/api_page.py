@@ -24,6 +24,7 @@ from dpcore import *
 """
 GROUPS = {
     "What is released": ("Mechanism", "Release", "Recipe"),
+    "Beside the steps": ("Laplace", "DiscreteGaussian", "Guarantee", "Concentrated"),
     "What it costs": ("epsilon", "delta", "advantage", "beta", "tradeoff", "Reading"),
     "What a budget allows": ("calibrate_sigma", "calibrate_steps", "calibrate_batch"),
     "Claims and training": ("judge", "train", "RunConfig"),

@@ -41,7 +41,7 @@ LAYERS = [
     ["dpcore.audit.bounds"],
     ["dpcore.privacy.calibration"],
     ["dpcore.privacy.report"],
-    ["dpcore.privacy.sampling", "dpcore.privacy.selection"],
+    ["dpcore.privacy.sampling", "dpcore.privacy.selection", "dpcore.privacy.beside"],
     ["dpcore.privacy.accountants"],
     ["dpcore.privacy.certified"],
     ["dpcore.privacy.accountants.base"],

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import dpcore
+from dpcore.privacy.beside import Beside
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import (
     AdvantageTarget,
@@ -190,6 +191,39 @@ def test_the_best_of_several_runs_after_an_earlier_stage_counts_that_stage_once(
     assert dpcore.epsilon(one, 1e-5).lower == found.reading.lower
     with pytest.raises(ValueError, match="fixed number of runs beside an earlier"):
         dpcore.calibrate_sigma(**KNOWN, epsilon=3.0, delta=1e-5, spent=first, best_of="geometric:5")
+
+
+def test_releases_beside_the_steps_are_counted_in_every_number() -> None:
+    others = [dpcore.Laplace(4.0), dpcore.DiscreteGaussian(6.0, count=2)]
+    whole = ONE_GDP + others[0] + others[1]
+    assert ONE_GDP + (ONE_GDP + others[0]) == (ONE_GDP + ONE_GDP) + others[0]
+    spent = dpcore.epsilon(whole, 1e-5)
+    assert spent == Beside(others).spent(ONE_GDP, 1e-5)
+    least = dpcore.delta(whole, spent.value)
+    assert least.value <= 1e-5 * 1.01
+    gained = dpcore.advantage(whole)
+    assert 0 < gained.lower <= gained.value < 1
+    assert gained.value > dpcore.advantage(ONE_GDP).value
+    error = dpcore.beta(whole, 0.05)
+    assert 0 < float(error) <= error.value < float(dpcore.beta(ONE_GDP, 0.05))
+    unproven = {"accountant": "rdp"}, {"sampler": "shuffle"}, {"best_of": 2}
+    for asked in unproven:
+        with pytest.raises(ValueError, match="not Gaussian"):
+            dpcore.epsilon(whole, 1e-5, **asked)
+
+
+def test_a_stage_that_was_not_all_gaussian_is_counted_before_the_next_one() -> None:
+    first = dpcore.Mechanism.constant(q=0.02, sigma=1.5, steps=300) + dpcore.Guarantee(0.5, 1e-7)
+    asked = {"epsilon": 3.0, "delta": 1e-5, "spent": first}
+    found = dpcore.calibrate_sigma(**KNOWN, **asked)
+    whole = first + dpcore.Mechanism.constant(0.01, found.value, 1000)
+    assert dpcore.epsilon(whole, 1e-5) == found.reading
+    assert 2.98 < found.reading.value <= 3.0
+    bare = dpcore.calibrate_sigma(**KNOWN, **{**asked, "spent": first.mechanism})
+    assert found.value > bare.value
+    too_much = first + dpcore.Laplace(0.3)
+    with pytest.raises(ValueError, match="already costs epsilon"):
+        dpcore.calibrate_sigma(**KNOWN, epsilon=3.0, delta=1e-5, spent=too_much)
 
 
 def test_a_budget_that_is_spent_already_is_said() -> None:
