@@ -80,14 +80,16 @@ class Beside(Accountant):
         highest = min(profile.highest + most, MOST_EPSILON)
         mesh = max(highest / CELLS, FINEST)
         epsilon = mesh * np.arange(int(highest / mesh) + 2)
-        above = _composed([(each.above(mesh), each.count) for each in self.others])
+        laws = [(each.above(mesh), each.count) for each in self.others]
+        above = _composed(laws, epsilon.size, up=True)
         at_most = _mixed(above, profile.above, epsilon.size, mesh) * (1 + MARGIN) + above.infinite
         known = []
         for each in self.others:
             law = each.below(mesh)
             if law is not None:
                 known.append((law, each.count))
-        at_least = _mixed(_composed(known), profile.below, epsilon.size, mesh) * (1 - MARGIN)
+        below = _composed(known, epsilon.size, up=False)
+        at_least = _mixed(below, profile.below, epsilon.size, mesh) * (1 - MARGIN)
         keeps = at_most[None, :] <= delta[:, None]  # (n, K)
         upper = np.where(keeps.any(axis=1), epsilon[np.argmax(keeps, axis=1)], np.inf)
         broken = np.sum(at_least[None, :] > delta[:, None], axis=1)
@@ -151,24 +153,39 @@ def _first(mechanism: Mechanism, steps: int) -> Mechanism | None:
     return Mechanism(tuple(kept)) if kept else None
 
 
-def _composed(laws: Sequence[tuple[Law, int]]) -> Law:
-    """The law of the sum of independent losses; each law is used as often as its count."""
+def _composed(laws: Sequence[tuple[Law, int]], places: int, *, up: bool) -> Law:
+    """The law of the sum of independent losses; each law is used as often as its count.
+
+    Losses farther out than `places` meshes move to a larger one if `up`, else to a smaller one.
+    """
     whole = Law(np.ones(1), 0.0)
     for law, count in laws:
-        power = law
+        power = _within(law, places, up)
         left = count
         while left:
             if left % 2:
-                whole = _sum(whole, power)
+                whole = _within(_sum(whole, power), places, up)
             left //= 2
             if left:
-                power = _sum(power, power)
+                power = _within(_sum(power, power), places, up)
     return whole
 
 
 def _sum(one: Law, other: Law) -> Law:
-    infinite = one.infinite + other.infinite
-    return Law(np.convolve(one.mass, other.mass), min(infinite, 1.0))
+    return Law(np.convolve(one.mass, other.mass), one.infinite + other.infinite)
+
+
+def _within(law: Law, places: int, up: bool) -> Law:
+    """The law without the places farther out."""
+    beyond = law.mass.size // 2 - places
+    if beyond <= 0:
+        return law
+    mass = law.mass[beyond:-beyond].copy()
+    if not up:
+        mass[-1] += law.mass[-beyond:].sum()
+        return Law(mass, 0.0)
+    mass[0] += law.mass[:beyond].sum()
+    return Law(mass, law.infinite + float(law.mass[-beyond:].sum()))
 
 
 def _mixed(

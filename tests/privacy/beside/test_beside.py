@@ -203,6 +203,19 @@ def test_more_steps_more_releases_and_a_smaller_delta_never_cost_less() -> None:
     assert twice == more
 
 
+def test_many_large_losses_stay_on_the_safe_side() -> None:
+    """Laplace noise whose losses reach past the largest epsilon that is counted."""
+    lower, upper = alone(Laplace(0.1, 12), np.array([0.01, 0.5]))
+    one_lower, _ = alone(Laplace(0.1), np.array([0.01, 0.5]))
+    assert np.all(lower >= one_lower * 0.9)
+    draws = np.random.default_rng(5).laplace(0, 0.1, (20_000, 12))
+    loss = ((np.abs(draws - 1) - np.abs(draws)) / 0.1).sum(axis=1)
+    for low, high, delta in zip(lower, upper, (0.01, 0.5), strict=True):
+        assert np.mean(-np.expm1(np.minimum(low - loss, 0))) >= delta - 0.02
+        if np.isfinite(high):
+            assert np.mean(-np.expm1(np.minimum(high - loss, 0))) <= delta + 0.02
+
+
 def test_what_costs_too_much_has_no_number_and_says_why() -> None:
     found = Beside([Guarantee(50.0, 0.0, 5)]).spent(ONE_GDP, 1e-5)
     assert math.isinf(found.value)
