@@ -4,7 +4,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from dpcore import __version__
+from dpcore import __version__, extras
 
 COMMANDS = {
     "app": "serve the pages to a browser",
@@ -41,15 +41,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A command loads only what it needs: epsilon never sees torch.
         command = importlib.import_module(f"dpcore.commands.{words[0]}")
         return command.run(command.parser().parse_args(words[1:]))
-    except ValueError as error:
-        print("dpcore:", " ".join(str(error).split()), file=sys.stderr)
-        return 2
+    except (ValueError, extras.MissingExtra) as error:
+        return _refused(str(error))
+    except ModuleNotFoundError as error:
+        sentence = extras.said(error)
+        if not sentence:
+            raise
+        return _refused(sentence)
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return 130  # as a shell reports Ctrl-C
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         sys.stderr.close()
         return 0
+
+
+def _refused(sentence: str) -> int:
+    """Print the sentence in one line, and return the exit status of bad input."""
+    print("dpcore:", " ".join(sentence.split()), file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

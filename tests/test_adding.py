@@ -186,7 +186,7 @@ def test_commands_figures_and_runs_take_a_new_accountant(tally: Tally, capsys: O
         )
         assert (found["accountant"], found["kind"]) == ("tally", "claimed")
     mechanism = Mechanism.constant(0.01, 4.0, 10_000)
-    assert dpcore.epsilon(mechanism, 1e-5, "tally").value == pytest.approx(0.5)
+    assert dpcore.epsilon(mechanism, 1e-5, accountant="tally").value == pytest.approx(0.5)
 
     traces: Any = epsilon_figure(mechanism, 1e-5, accountants=ACCOUNTANTS).data
     looks = [(each.line.color, each.line.dash) for each in traces if each.mode == "lines"]

@@ -28,7 +28,7 @@ MAX_CHARACTERS = 381_000  # of the source that is not Python: TOML, scripts, sty
 # not import each other. A module belongs to the layer with the longest name that begins its own.
 LAYERS = [
     ["app", "dpcore.__main__"],
-    ["pages", "dpcore.commands", "dpcore.notebook"],
+    ["pages", "dpcore.commands", "dpcore.notebook", "dpcore.facade"],
     ["dpcore.labfile"],
     ["dpcore.figures"],
     ["dpcore.papers"],
@@ -41,7 +41,7 @@ LAYERS = [
     ["dpcore.audit.bounds"],
     ["dpcore.privacy.calibration"],
     ["dpcore.privacy.report"],
-    ["dpcore.privacy.sampling", "dpcore.privacy.selection"],
+    ["dpcore.privacy.sampling", "dpcore.privacy.selection", "dpcore.privacy.beside"],
     ["dpcore.privacy.accountants"],
     ["dpcore.privacy.certified"],
     ["dpcore.privacy.accountants.base"],

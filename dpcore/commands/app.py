@@ -6,7 +6,7 @@ import socket
 import sys
 from pathlib import Path
 
-from dpcore import check
+from dpcore import check, extras
 from dpcore.commands import Parser, parser_of, whole
 
 HOST = "127.0.0.1"  # only this machine reaches it
@@ -46,6 +46,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replace this process by Streamlit's server. Errors: ValueError for a port in use."""
+    _check_installed()
     from dpcore.runs.host_names import PUBLIC_NAME, names_in, public_names
     from dpcore.runs.limits import SHARED, shared  # late: the store of runs needs much
     from dpcore.runs.record import state_directory
@@ -85,6 +86,15 @@ def script() -> Path:
     library = Path(__file__).parents[1]
     installed = library / "site" / "app.py"
     return installed if installed.is_file() else library.parent / "app.py"
+
+
+def _check_installed() -> None:
+    """Raise MissingExtra without the packages of the pages; say it if training has to wait."""
+    extras.require("app", "The pages need it")
+    try:
+        extras.require("train", "Runs stay queued until a trainer is there")
+    except extras.MissingExtra as missing:
+        print(missing, file=sys.stderr)
 
 
 def _check_free(host: str, port: int) -> None:

@@ -21,8 +21,9 @@ from dpcore.figures.layout import (
 from dpcore.figures.sampled import SampledBand, between, faint
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, RUNS, Style, faded, look_at, style_of
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.mechanism import FloatArray, Kind
+from dpcore.privacy.accountants.gdp import mu_of
+from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
+from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
 from dpcore.privacy.report.numbers import outward, placed, short
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
@@ -96,6 +97,16 @@ def tradeoff_figure(
     alone = band is not None and not lines and not otherwise and not log
     notes = _in_place(band) if band is not None and alone else None
     return _figure([_blind(log), *traces], styles, log, height, notes)
+
+
+def attack_figure(mechanism: Mechanism) -> go.Figure:
+    """The errors of attackers on a whole mechanism: the certified band, and G_mu of the CLT.
+
+    >>> figure = attack_figure(Mechanism.constant(q=0.01, sigma=4.0, steps=100))
+    >>> figure.layout.xaxis.title.text
+    'innocent people accused →'
+    """
+    return tradeoff_figure(tradeoff_bounds(mechanism), [gaussian_line(mu_of(mechanism))])
 
 
 def _in_place(band: Band) -> list[Note]:

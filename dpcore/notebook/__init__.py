@@ -4,14 +4,10 @@ statement.
 It needs Jupyter widgets: JupyterLab, Jupyter Notebook or VS Code. docs/tour.ipynb shows it.
 """
 
-from importlib.util import find_spec
+from dpcore import extras
 
-NEEDED = ("ipywidgets", "anywidget")
-
-if missing := [name for name in NEEDED if find_spec(name) is None]:
-    raise ImportError(
-        f"Expected {' and '.join(missing)} for notebooks: pip install -r requirements-notebook.txt"
-    )
+extras.require("notebook", "The explorer needs it")
+extras.require("app", "The explorer's figures need it")
 
 from dpcore.notebook.explorer import Explorer, explore, statement_of  # noqa: E402
 from dpcore.notebook.live_run import LiveRun, live  # noqa: E402

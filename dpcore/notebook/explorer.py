@@ -14,6 +14,7 @@ from dpcore.figures import charted, curves_figure, epochs_at
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.report.html_table import html_table
 from dpcore.privacy.report.numbers import marked, nearest, plain, raised
@@ -200,6 +201,11 @@ class Explorer:
                 place(self.controls[name], name, getattr(self.config, name))
         finally:
             self._placing = False
+
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """The mechanism that a run with these settings is charged for; None without noise."""
+        return plan(self.config).mechanism
 
     @property
     def statement(self) -> Statement:

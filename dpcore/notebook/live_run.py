@@ -58,6 +58,11 @@ class LiveRun:
         return 0
 
     @property
+    def mechanism(self) -> Mechanism | None:
+        """The mechanism that the run is charged for; None without noise."""
+        return self.plan.mechanism
+
+    @property
     def statement(self) -> Statement:
         """The privacy statement of the whole run, for the release of its model."""
         return statement_of(self.config)

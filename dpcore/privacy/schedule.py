@@ -161,7 +161,16 @@ def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A schedule with its rate and the length of its levels."""
+    """A schedule with its rate and the length of its levels: sigma from step to step.
+
+    `name` is an id of docs/settings.md's noise schedules, `rate` its k (each has its own unit),
+    `level_steps` the number of steps in a level, 0 for an epoch of round(1/q) steps. Source: Yu et
+    al. 2019, arXiv 1904.02200, section 5. Errors: ValueError that names the argument.
+
+    >>> recipe = Recipe("exponential", rate=0.1, level_steps=2)
+    >>> [round(each.sigma, 3) for each in recipe.mechanism(q=0.5, sigma=10.0, steps=5).releases]
+    [10.0, 9.048, 8.187]
+    """
 
     name: str = "constant"
     rate: float = 0.0

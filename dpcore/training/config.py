@@ -95,7 +95,13 @@ class RunConfig(Settings):
     noise.
 
     The constructor checks the settings, and computes nothing else: `plan` derives the number of
-    steps and all the rest. `settings` has the table of the settings.
+    steps and all the rest. docs/settings.md has every setting with its unit, range and default.
+    Source: docs/methods.md, for each method. Errors: ValueError for a value out of its range, or
+    settings that contradict each other.
+
+    >>> config = RunConfig(model="mlp", sigma=2.0, batch=250, source="sample")
+    >>> config.examples, config.q
+    (10000, 0.025)
     """
 
     def __post_init__(self) -> None:

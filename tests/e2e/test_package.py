@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy
 import pytest
 
+from dpcore.extras import EXTRAS
 from tests.e2e.server import ROOT, answering, free_port
 
 HEADLINE = [
@@ -101,18 +102,19 @@ def test_the_wheel_asks_for_what_the_files_of_requirements_ask_for(wheel: Path) 
     needs = [
         line.removeprefix("Requires-Dist: ") for line in told if line.startswith("Requires-Dist")
     ]
-    assert names_of([each for each in needs if "extra ==" not in each]) == asked_in(
-        "requirements.txt"
-    )
-    for extra in ("notebook", "export", "ray"):
+    assert names_of([each for each in needs if "extra ==" not in each]) == {"numpy", "scipy"}
+    every = set()
+    for extra in EXTRAS:
         asked = [each for each in needs if f"extra == '{extra}'" in each]
-        assert names_of(asked) == asked_in(f"requirements-{extra}.txt")
+        assert names_of(asked) == asked_in(f"requirements-{extra}.txt"), extra
+        every |= names_of(asked)
+    assert names_of([each for each in needs if "extra == 'all'" in each]) == every
 
 
 def asked_in(file: str) -> set[str]:
     """The packages that a file of requirements names."""
     return names_of(
-        [line for line in (ROOT / file).read_text().splitlines() if not line.startswith("#")]
+        [line for line in (ROOT / file).read_text().splitlines() if line[:1] not in ("#", "-")]
     )
 
 
@@ -163,6 +165,76 @@ def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(
         page.get_by_role("link", name="One run, whole").first.click()
         progress = page.get_by_test_id("stProgress").first
         expect(progress).to_contain_text("finished")
+
+
+@pytest.fixture(scope="session")
+def small(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of a fresh environment, in which the wheel was installed without extras."""
+    folder = tmp_path_factory.mktemp("small")
+    venv.create(folder)
+    pip("--python", str(folder / "bin" / "python"), "install", "--no-compile", str(wheel))
+    return folder / "bin"
+
+
+# Accounting, calibration and a claim, with what NumPy and SciPy can do.
+ALONE = """
+import sys, dpcore
+mechanism = dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
+spent = dpcore.epsilon(mechanism, delta=1e-5)
+print(spent)
+print(dpcore.calibrate_sigma(q=0.01, steps=10_000, epsilon=3.0, delta=1e-5).value)
+claim = "epsilon = 0.5, delta = 1e-5, sigma = 4.0, sampling rate q = 0.01, steps = 10000"
+print(dpcore.judge(claim).standing.value)
+print([name for name in ("torch", "streamlit", "plotly", "PIL") if name in sys.modules])
+"""
+
+
+def test_the_library_without_extras_accounts_calibrates_and_judges(
+    small: Path, tmp_path: Path
+) -> None:
+    bounds, sigma, verdict, loaded = output(
+        [str(small / "python"), "-c", ALONE], tmp_path
+    ).splitlines()
+    assert bounds == "0.946 to 0.949 (proven from both sides)"
+    assert 1.56 < float(sigma) < 1.58
+    assert (verdict, loaded) == ("refuted", "[]")
+    here = json.loads(output([sys.executable, "-m", "dpcore", *HEADLINE], ROOT))
+    assert json.loads(output([str(small / "dpcore"), *HEADLINE], tmp_path)) == here
+    told = output([str(small / "dpcore"), "check", *CLAIM], tmp_path)
+    assert told.startswith("HOLDS.")
+
+
+CLAIM = ["--epsilon", "1", "--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5"]
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("app", "app"),
+        ("lab export lab.html", "app"),
+        ("train --epochs 1 --model mlp", "train"),
+        ("audit --trainer half_noise --model mlp", "train"),
+        ("perturb --dataset breast_cancer --epsilon 1", "train"),
+        ("data status", "app"),
+    ],
+)
+def test_a_command_says_in_a_sentence_which_extra_it_lacks(
+    small: Path, tmp_path: Path, command: str, extra: str
+) -> None:
+    environment = {**os.environ, "DPCORE_HOME": str(tmp_path / "home")}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [str(small / "dpcore"), *command.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+    )
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert f"is not installed. It comes with the extra {extra}: pip install" in line
+    assert not (tmp_path / "lab.html").exists()
 
 
 def test_a_port_in_use_is_bad_input(installed: Path, tmp_path: Path) -> None:

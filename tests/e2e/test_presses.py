@@ -217,7 +217,7 @@ def test_the_answer_that_is_used_is_the_one_to_the_target_that_was_just_typed(
         typed(page, "Target epsilon", "1")
         page.get_by_role("button", name="Use this answer").click()
     known = {"q": 256 / 10_000, "steps": 196, "delta": 1e-5, "accountant": "rdp"}
-    answer = dpcore.calibrate("sigma", target_epsilon=1.0, **known).value
+    answer = dpcore.calibrate_sigma(epsilon=1.0, **known).value
     used = f"{math.ceil(100 * answer) / 100:g}"  # rounded up to what the slider can be set to
     page.wait_for_url(re.compile(rf"sigma={re.escape(used)}(&|$)"))
 

@@ -3,7 +3,6 @@ pages show.
 """
 
 import importlib
-import importlib.util
 import re
 import sys
 from collections.abc import Generator
@@ -15,7 +14,7 @@ import plotly.graph_objects as go
 import pytest
 
 import dpcore
-from dpcore import figures
+from dpcore import extras, figures
 from dpcore.notebook import LiveRun, explore, live
 from dpcore.notebook.explorer import control_of, redraw
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -145,12 +144,10 @@ def test_a_redrawn_figure_keeps_its_lines_where_they_have_the_same_names():
 
 
 def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "anywidget" else object()
-    )
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "anywidget" else object())
     monkeypatch.delitem(sys.modules, "dpcore.notebook")
     with pytest.raises(
-        ImportError, match=r"Expected anywidget for notebooks: pip install -r requirements-notebook"
+        ImportError, match=r"anywidget is not installed\..*pip install 'dpcore\[notebook\]'"
     ):
         importlib.import_module("dpcore.notebook")
 

@@ -30,7 +30,7 @@ def said_by(script: Any) -> list[str]:
 
 def test_the_release_that_they_were_written_for_is_the_one_that_is_installed():
     assert st.__version__.startswith("1.67.")
-    assert "streamlit>=1.67,<1.68" in (ROOT / "requirements.txt").read_text().splitlines()
+    assert "streamlit>=1.67,<1.68" in (ROOT / "requirements-app.txt").read_text().splitlines()
 
 
 def test_every_setting_of_ours_is_one_of_streamlits():

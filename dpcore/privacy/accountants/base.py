@@ -73,7 +73,7 @@ class Accountant(ABC):
     with the reason as note.
     """
 
-    name: ClassVar[str]  # the id on the command line
+    name: str  # the id on the command line
     title: ClassVar[str]  # on pages
     short: ClassVar[str] = ""  # its name on charts; "" for the title
     # Regular expression for its names in texts, ignoring case; "" for none.

@@ -12,7 +12,7 @@ from math import ceil, floor, inf, isfinite, isinf
 from typing import Any
 
 from dpcore import check
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
@@ -81,7 +81,7 @@ class Search:
     axis: Axis
     mechanism: Callable[[float], Mechanism]
     target: Target
-    accountant: str
+    accountant: Accountant
     readings: dict[float, Reading] = field(default_factory=dict)
 
     def cost(self, value: float) -> float:
@@ -92,7 +92,7 @@ class Search:
             except ValueError as error:  # a schedule that ends earlier, or has no noise left
                 self.readings[value] = Reading(inf, None, Kind.CLAIMED, str(error))
             else:
-                self.readings[value] = self.target.spent_by(ACCOUNTANTS[self.accountant], mechanism)
+                self.readings[value] = self.target.spent_by(self.accountant, mechanism)
         return self.readings[value].value
 
     def _silence(self, value: float) -> float:
@@ -101,7 +101,7 @@ class Search:
             mechanism = self.mechanism(value)
         except ValueError:
             return inf
-        return inf if ACCOUNTANTS[self.accountant].hopeless(mechanism) else 0.0
+        return inf if self.accountant.hopeless(mechanism) else 0.0
 
     def found(self) -> Bracket:
         """The last value within the budget and the first beyond it."""
@@ -113,7 +113,7 @@ class Search:
         found = bracket(axis, self.cost, self.target.size, start, slope)
         if silent and found.outside is None:
             found = Bracket(found.inside, silent._replace(cost=self.cost(silent.value)))
-        certified = ACCOUNTANTS[self.accountant].kind is Kind.CERTIFIED
+        certified = self.accountant.kind is Kind.CERTIFIED
         if found.inside is None and not certified:
             # Some formulas also need a sigma that is not too large.
             again = scanned(self.axis, self.cost, self.target.size)
@@ -124,9 +124,10 @@ class Search:
     def _first_look(self, axis: Axis) -> tuple[float, float]:
         """The first value to measure, and the slope there, from the answer by GUESS."""
         middle = (axis.low * axis.high) ** 0.5
-        if self.accountant == GUESS:
+        if self.accountant.name == GUESS:
             return middle, 1.0
-        guess = Search(self.solved, axis, self.mechanism, self.target, GUESS).found()
+        by = ACCOUNTANTS[GUESS]
+        guess = Search(self.solved, axis, self.mechanism, self.target, by).found()
         nearest = guess.inside or guess.outside
         return (nearest.value if nearest else middle), guess.slope
 
@@ -155,6 +156,9 @@ def _answered(search: Search, examples: int | None, steps: int | None) -> Answer
     if outside is not None and isfinite(outside.cost):
         beyond = outside.value
     notes = [reading.note, _end(search, inside.value, outside)]
+    before = search.target.before
+    if before is not None:
+        notes.append(f"The cost includes {before.steps:,} steps that were released before.")
     notes += warnings(search.target, mechanism, examples)
     return Answer(
         search.solved,
@@ -162,7 +166,7 @@ def _answered(search: Search, examples: int | None, steps: int | None) -> Answer
         search.target,
         reading,
         beyond,
-        search.accountant,
+        search.accountant.name,
         mechanism,
         notes=tuple(note for note in notes if note),
     )
@@ -207,13 +211,13 @@ def _refusal(search: Search, cheapest: float, steps: int | None) -> str:
     """The sentence for a target out of reach, with the way out."""
     reading = search.readings[cheapest]
     word = search.target.word
-    none = f"The accountant {search.accountant} has no number: {reading.note}"
+    none = f"The accountant {search.accountant.name} has no number: {reading.note}"
     infinite = isinf(reading.value)
     if infinite and search.solved != "sigma":
         return f"{none} {_louder(search, cheapest)}".strip()
     cost = f"{word}={nearest(reading.value)}"
     refusal = REFUSALS[search.solved].format(cost=cost, target=search.target, steps=steps)
-    sentence = f"{refusal} raise {word}."
+    sentence = f"{refusal} {search.target.way_out}."
     note_says_why = reading.note and reading.kind not in (Kind.CLAIMED, Kind.CERTIFIED)
     if infinite or note_says_why:
         return f"{sentence} {none}"
@@ -227,7 +231,7 @@ def _louder(search: Search, value: float) -> str:
     except ValueError:  # a schedule that ends earlier
         return ""
     louder = [replace(release, sigma=max(release.sigma, 1.0)) for release in releases]
-    found = search.target.spent_by(ACCOUNTANTS[search.accountant], Mechanism(tuple(louder)))
+    found = search.target.spent_by(search.accountant, Mechanism(tuple(louder)))
     return "" if isinf(found.value) else "Raise sigma."
 
 
@@ -239,7 +243,7 @@ def solve(
     sigma: float | None = None,
     steps: int | None = None,
     examples: int | None = None,
-    accountant: str = CERTIFIED,
+    accountant: str | Accountant = CERTIFIED,
     recipe: Recipe = CONSTANT,
 ) -> Answer:
     """Find the last value of the quantity `solved` that keeps the target.
@@ -267,7 +271,10 @@ def solve(
             raise ValueError(f"Give {name} to solve {solved}.")
     for name in NEEDED[solved]:
         _checked(name, given[name])
-    check.one_of(ACCOUNTANTS, accountant=accountant)
+    if isinstance(accountant, str):
+        check.one_of(ACCOUNTANTS, accountant=accountant)
+        accountant = ACCOUNTANTS[accountant]
+    _check_before(target, accountant)
     axis = Axis(1, given["examples"], whole=True) if solved == "batch" else AXES[solved]
 
     def mechanism(value: float) -> Mechanism:
@@ -282,6 +289,19 @@ def solve(
         return recipe.mechanism(known["q"], known["sigma"], known["steps"])
 
     return _answered(Search(solved, axis, mechanism, target, accountant), examples, steps)
+
+
+def _check_before(target: Target, accountant: Accountant) -> None:
+    """Raise ValueError if what was released before leaves nothing of the target."""
+    if target.before is None:
+        return
+    spent = target.spent_before(accountant)
+    if spent.value > target.size:
+        cost = nearest(spent.value) if isfinite(spent.value) else f"no number: {spent.note}"
+        raise ValueError(
+            f"What was released before already costs {target.word}={cost}, above {target}:"
+            f" {target.way_out}."
+        )
 
 
 def _checked(name: str, value: Any) -> None:

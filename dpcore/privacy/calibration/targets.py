@@ -1,8 +1,8 @@
-"""Targets of a calibration: an epsilon at a delta, an attacker's advantage, or a mu."""
+"""Targets of a calibration: an epsilon at a delta, an attacker's advantage or errors, or a mu."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
 from typing import ClassVar, final
@@ -13,7 +13,7 @@ from dpcore import check
 from dpcore.privacy.accountants import Accountant, TradeoffCurve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import advantage, mu_above
-from dpcore.privacy.selection.best_of import NumberOfRuns, best_of
+from dpcore.privacy.selection.best_of import FIXED, NumberOfRuns, best_of
 from dpcore.privacy.tradeoff import Tradeoff
 
 ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
@@ -23,8 +23,10 @@ ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
 class Target(ABC):
     """A budget; subclasses are final and frozen."""
 
-    # The bounded quantity, and the field of the bound: epsilon, advantage or mu.
+    # The bounded quantity, and the field of the bound: epsilon, advantage, power or mu.
     word: ClassVar[str]
+    # Released before, and counted in the same product; None for nothing.
+    before: Mechanism | None = field(default=None, kw_only=True)
 
     @property
     def size(self) -> float:
@@ -36,9 +38,23 @@ class Target(ABC):
         """The delta of the bound, if any."""
         return getattr(self, "delta", None)
 
+    @property
+    def way_out(self) -> str:
+        """The advice for a target out of reach."""
+        return f"raise {self.word}"
+
     @abstractmethod
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        """The quantity after the whole mechanism, by this accountant."""
+        """The quantity after the whole mechanism, and after what was before, by this accountant."""
+
+    def spent_before(self, accountant: Accountant) -> Reading:
+        """The quantity after what was released before, which must be something."""
+        assert self.before is not None
+        return replace(self, before=None).spent_by(accountant, self.before)
+
+    def after(self, mechanism: Mechanism) -> Mechanism:
+        """What was released before, and then the mechanism."""
+        return mechanism if self.before is None else self.before + mechanism
 
     def __str__(self) -> str:
         return f"{self.word}={self.size:g}"
@@ -65,11 +81,22 @@ class EpsilonTarget(Target):
     def __post_init__(self) -> None:
         check.positive(epsilon=self.epsilon)
         check.delta(delta=self.delta)
+        if self.before is not None and self.runs is not None and self.runs.law != FIXED:
+            raise ValueError(
+                f"Expected best-of={self.runs.text} to be a fixed number of runs beside an earlier"
+                " release: nothing is proven here for a secret number after another stage."
+            )
 
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         if self.runs is None:
-            return accountant.spent(mechanism, self.delta)
-        return best_of(self.runs, [mechanism], accountant, self.delta)
+            return accountant.spent(self.after(mechanism), self.delta)
+        if self.before is None:
+            return best_of(self.runs, [mechanism], accountant, self.delta)
+        # Every run is counted, the earlier release once; the best may be the first of them.
+        count = int(self.runs.mean)
+        runs = [replace(each, count=each.count * count) for each in mechanism.releases]
+        whole = accountant.spent(self.after(Mechanism(tuple(runs))), self.delta)
+        return replace(whole, lower=accountant.spent(self.after(mechanism), self.delta).lower)
 
 
 @final
@@ -93,8 +120,44 @@ class AdvantageTarget(Target):
         check.in_range(0, 1, ends="()", advantage=self.advantage)
 
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        found = accountant.tradeoff(mechanism, ALL_PAIRS_FROM)
+        found = accountant.tradeoff(self.after(mechanism), ALL_PAIRS_FROM)
         return _reading(found, advantage)
+
+
+@final
+@dataclass(frozen=True)
+class ErrorTarget(Target):
+    """At most this power, in (0, 1), at the type I error alpha, in (0, 1): 1 less the error beta.
+
+    >>> from dpcore.privacy.accountants import ACCOUNTANTS
+    >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: beta(0.05) = 0.7405
+    >>> round(ErrorTarget(0.3, alpha=0.05).spent_by(ACCOUNTANTS["pld"], whole).value, 4)
+    0.2595
+    """
+
+    word: ClassVar[str] = "power"
+    power: float
+    alpha: float
+
+    def __post_init__(self) -> None:
+        check.in_range(0, 1, ends="()", alpha=self.alpha)
+        check.in_range(0, 1, ends="()", beta=1 - self.power)
+        if self.power <= self.alpha:
+            raise ValueError(
+                f"Expected beta={1 - self.power:g} to be below 1 - alpha = {1 - self.alpha:g}, the"
+                " error of blind guessing."
+            )
+
+    @property
+    def way_out(self) -> str:
+        return "lower beta"
+
+    def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+        found = accountant.tradeoff(self.after(mechanism), ALL_PAIRS_FROM)
+        return _reading(found, lambda f: float(f.power(self.alpha)))
+
+    def __str__(self) -> str:
+        return f"beta={1 - self.power:g} at alpha={self.alpha:g}"
 
 
 @final
@@ -124,7 +187,7 @@ class MuTarget(Target):
 
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         least = max(self.delta * 1e-4, check.SMALLEST_DELTA)
-        found = accountant.tradeoff(mechanism, least)
+        found = accountant.tradeoff(self.after(mechanism), least)
         return _reading(found, partial(mu_above, least=self.delta))
 
 

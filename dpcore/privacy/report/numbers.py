@@ -5,18 +5,12 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
-from dpcore.privacy.mechanism import Kind
+# ruff: noqa: F401 (WORDS and DIGITS are read from here)
+from dpcore.privacy.mechanism import WORDS, Kind
+from dpcore.privacy.safe_text import DIGITS, outward
 
-DIGITS = 3  # significant digits of every number that a reader sees; tables of data keep all
-LAST_PLACE = 300  # decimal places; a smaller number is written as one unit of the last
 LARGE = 1e6  # from here on `short` writes a power of ten
 SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
-WORDS = {
-    Kind.UPPER: "proven upper bound",
-    Kind.CERTIFIED: "proven from both sides",
-    Kind.APPROXIMATE: "approximation, no bound",
-    Kind.CLAIMED: "claimed: the proof does not cover this case",
-}
 # Before a number.
 MARKS = {Kind.UPPER: "≤", Kind.CERTIFIED: "≤", Kind.APPROXIMATE: "≈", Kind.CLAIMED: "claims"}
 IN_A_WORD = {
@@ -24,34 +18,6 @@ IN_A_WORD = {
     Kind.APPROXIMATE: "approximation",
     Kind.CLAIMED: "without a proof that covers them",
 }
-
-
-def outward(value: float, towards: Callable[[Any], int], digits: int = DIGITS) -> str:
-    """Write a bound of 0 or more in three significant digits, rounded away from the exact value.
-
-    **Guarantees:** the text is not above the value (math.floor) or not below it (math.ceil).
-    **Edge cases:** below 1e-300 it is "0" or "1e-300"; from 1e6 up and below 1e-6 a power of ten;
-    inf is "infinite".
-
-    >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
-    ('1.94', '1.95', '0')
-    >>> outward(3.3456e172, math.ceil), outward(1e-310, math.ceil), outward(1e-310, math.floor)
-    ('3.35e172', '1e-300', '0')
-    """
-    if value == 0:
-        return "0"
-    if math.isinf(value):
-        return "infinite"
-    exact = Decimal(repr(float(value)))  # the shortest decimal of this float, so that 0.3 stays 0.3
-    place = exact.adjusted()
-    last = digits - 1 - place if place >= -LAST_PLACE else LAST_PLACE
-    rounded = Decimal(towards(exact.scaleb(last))).scaleb(-last)
-    if rounded == 0:
-        return "0"
-    place = rounded.adjusted()
-    if -6 <= place < 6:
-        return f"{rounded:f}"
-    return f"{rounded.scaleb(-place).normalize():f}e{place}"
 
 
 def placed(value: float, towards: Callable[[Any], int], places: int) -> str:

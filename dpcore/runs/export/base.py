@@ -7,6 +7,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from dpcore import extras
 from dpcore.runs.history import History, RunRecord
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.store import Store
@@ -67,7 +68,4 @@ def optional(package: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ValueError(
-            f"The package {package} is missing; 'pip install -r requirements-export.txt'"
-            " installs it."
-        ) from error
+        raise ValueError(extras.sentence("export", package, "This form needs it")) from error

@@ -17,6 +17,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from dpcore import extras
 from dpcore.runs.ray_pool import CONNECTING
 from dpcore.runs.ray_pool.streams import Streams
 from dpcore.runs.record import StoreError
@@ -55,10 +56,8 @@ def serve(store: Store, options: dict[str, Any], pipe: StatusPipe) -> str | None
     try:
         from dpcore.runs.ray_pool.ray_cluster import RayCluster, Unreachable
     except ImportError as error:
-        return (
-            f"DPCORE_POOL=ray needs Ray, but: {error}. Install requirements-ray.txt. Runs stay"
-            " queued."
-        )
+        missing = extras.sentence("ray", "ray", "DPCORE_POOL=ray needs it")
+        return f"{missing} Python says: {error}. Runs stay queued."
     try:
         streams = Streams(store, RayCluster(options.pop("address")), **options)
     except Unreachable as error:

@@ -1,4 +1,4 @@
-"""Undocumented parts of Streamlit that the pages use, of 1.67, which requirements.txt pins.
+"""Undocumented parts of Streamlit that the pages use, of 1.67, which requirements-app.txt pins.
 
 In the browser `components/frame.js` stands in for `history.pushState`, the sliders read
 `data-test-script-state`, and the style sheet names elements by `data-testid`.

@@ -160,6 +160,7 @@ def test_it_names_unit_adjacency_sampling_release_and_kind() -> None:
     assert any("no bound" in caveat for caveat in told.caveats)
     assert not any("no bound" in caveat for caveat in stated(SGD, "rdp").caveats)
     assert any("2 epsilon, (1 + e^epsilon) delta" in caveat for caveat in stated(SGD).caveats)
+    assert any("n is public" in caveat for caveat in stated(SGD).caveats)
 
 
 def test_its_bounds_hold_the_exact_values_of_a_plain_gaussian() -> None:

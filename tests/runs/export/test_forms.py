@@ -294,7 +294,7 @@ def test_a_missing_package_is_one_sentence_and_nothing_is_written(
     record = trained(store).record
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(
-        ValueError, match=rf"^The package {form.name}\S* is missing; 'pip install -r requ"
+        ValueError, match=rf"needs it: {form.name}\S* is not installed\..*'dpcore\[export\]'"
     ):
         form.write([record], tmp_path / "out")
     assert not (tmp_path / "out").exists()
