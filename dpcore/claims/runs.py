@@ -42,11 +42,13 @@ class Draft(NamedTuple):
             return None
         least = min(each.rank for each in found)
         best = [each for each in found if each.rank == least]
+        unclear = [
+            each for each in self.said if each.field == field and each.why == REASONS["unclear"]
+        ]
         for each in best:
-            if all(same(each.value, other.value) for other in best):
+            if all(same(each.value, other.value) for other in (*best, *unclear)):
                 return each
         return None
-
 
     def without(self, field: str, why: str) -> "Draft":
         """The draft whose statements of a field are passed over."""
@@ -66,8 +68,8 @@ class Drafts(NamedTuple):
 
 def drafts_of(scope: Scope) -> Drafts:
     """The trainings that a scope speaks of; one without any statement has one without any."""
-    passed = [each for each in scope.said if each.why or not each.field]
-    common = [each for each in scope.said if each.field and not each.why]
+    passed = [each for each in scope.said if not _counted(each)]
+    common = [each for each in scope.said if _counted(each)]
     several: list[Draft] = []
     singles: list[tuple[Scope, Draft]] = []
     for child in scope.children:
@@ -95,13 +97,18 @@ def drafts_of(scope: Scope) -> Drafts:
     return Drafts(tuple(runs), tuple(passed))
 
 
+def _counted(said: Said) -> bool:
+    """True for a statement that is taken, or stands against others of its field."""
+    return bool(said.field) and said.why in ("", REASONS["unclear"])
+
+
 def _label(part: Scope, draft: Draft) -> str:
     return draft.label or part.label
 
 
 def _within(common: Sequence[Said], own: Sequence[Said]) -> tuple[Said, ...]:
     """What a scope says with what is said around it; its own words are before those."""
-    fields = {each.field for each in own}
+    fields = {each.field for each in own if not each.why}
     return (*own, *(each for each in common if each.field not in fields))
 
 
@@ -122,7 +129,13 @@ def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
     different = 0
     for field in {each.field for each in draft.said}:
         one, two = draft.get(field), theirs.get(field)
-        if one and two and one.rank == two.rank and not same(one.value, two.value) and not same(two.value, one.value):
+        if (
+            one
+            and two
+            and one.rank == two.rank
+            and not same(one.value, two.value)
+            and not same(two.value, one.value)
+        ):
             different += 1
     own = any(draft.get(field) for field in OWN) and any(theirs.get(field) for field in OWN)
     return (alike and part.like(other) and own) or different >= MIN_DIFFERENT
@@ -175,7 +188,9 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
         if each.field in RELEASES and (clients or each.field == "rounds" and not people):
             found.append(each._replace(field=RELEASES[each.field]))
         elif each.field in RELEASES:
-            found.append(each._replace(field=RELEASES[each.field], why=each.why or REASONS["record_level"]))
+            found.append(
+                each._replace(field=RELEASES[each.field], why=each.why or REASONS["record_level"])
+            )
         elif clients and each.field in ("batch", "epochs", *PARTS):
             why = each.why or REASONS["local"]
             field = "batch" if each.field in PARTS else each.field
@@ -213,7 +228,11 @@ def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
 def with_share_of_n(said: Sequence[Said], examples: int | None) -> Iterator[Said]:
     """A delta of 1/N as a number, where the number of examples is known."""
     for each in said:
-        found = re.fullmatch(OF_N, each.value) if each.field == "delta" and isinstance(each.value, str) else None
+        found = (
+            re.fullmatch(OF_N, each.value)
+            if each.field == "delta" and isinstance(each.value, str)
+            else None
+        )
         if found is None or each.why:
             yield each
         elif examples is None:
@@ -235,7 +254,9 @@ def contested(said: Sequence[Said], chosen: dict[str, Any]) -> Iterator[Said]:
         if each.field in chosen:
             yield each._replace(why=REASONS["outcome"])
         else:
-            values = {written(other.value) for other in said if other.field == each.field and not other.why}
+            values = {
+                written(other.value)
+                for other in said
+                if other.field == each.field and not other.why
+            }
             yield each._replace(why=REASONS["twice"].format(" and ".join(sorted(values))))
-
-

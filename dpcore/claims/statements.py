@@ -17,11 +17,15 @@ from dpcore.written_number import read_number
 
 DIGITS = r"(?:[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 POWER = rf"(?:{DIGITS}\s{{0,3}}[x×*·]\s{{0,3}})?10 ?\^ ?[-+]?\d+"
-SIGNED = rf"[-+]?(?:{POWER}|{DIGITS}[eE][-+]?\d+|{DIGITS} ?/ ?{DIGITS}(?! ?/)|{DIGITS}(?: ?%|[kKM])?)"
+SIGNED = (
+    rf"[-+]?(?:{POWER}|{DIGITS}[eE][-+]?\d+|{DIGITS} ?/ ?{DIGITS}(?! ?/)|{DIGITS}(?: ?%|[kKM])?)"
+)
 # The whole number, no range, no product and no formula.
 NUMBER = rf"{SIGNED}(?![\w^{{√±]|/(?![a-zA-Z]{{2}})| ?\+ ?[A-Za-z(]|[*×·][A-Za-z(]| ?[*×·±] ?[(\d]|[.,]\d| ?[-x] ?\d|\s?(?:to|or|and)\s?[-\d.]+\s?(?:[,;.)]|$))"
 OF_N = r"1\s?/\s?(?:[nN](?![a-z])|\|D\|)(?:\^(?P<power>1(?:\.\d+)?))?(?![\w^])"
-FIGURE = re.compile(rf"(?<![\w.^])(?<!\d,)(?<![×*·]\s)(?<![×*·])(?:(?P<of_n>{OF_N})|(?P<number>{NUMBER}))")
+FIGURE = re.compile(
+    rf"(?<![\w.^])(?<!\d,)(?<![×*·]\s)(?<![×*·])(?:(?P<of_n>{OF_N})|(?P<number>{NUMBER}))"
+)
 LIST = re.compile(
     rf"(?:,\s?{SIGNED})*,?\s?(?:and|or|und|et|y)\s{SIGNED}(?=\s?(?:[,;.)\n:]|$))|\s?=\s[a-z]{{3}}|(?:\s?,\s?{NUMBER})+\s*[\]}})]|\s?[,/]\s?{NUMBER}\s*(?:[,/]\s?{NUMBER}\s*)*(?:\n|$)|(?:\s{NUMBER})+\s*(?:-|\n|$)"
 )
@@ -48,27 +52,39 @@ PROSE = re.compile(
     rf"(?P<link>(?:{words.JOINED}\s?)?(?:(?:(?:is|of|to|at|was)\s[A-Za-z](?=\s?=)|[=:≈~<>]|<=|>=|==|:=|=>|->|,?\s?(?<![^\W\d_])(?:{words.LINKS})(?![^\W\d_]))\s*){{0,3}}[\"'(\[{{~]?\s?)$"
 )
 TRAILING_LINK = re.compile(rf"(?i)\s(?:{words.LINKS})$")
-LETTER = re.compile(rf"(?<![\w-])(?P<letter>p(?=\s?=\s?$)|{'|'.join(map(re.escape, words.LETTER))})\s?(?:=|≈|:=)\s?$")
+LETTER = re.compile(
+    rf"(?<![\w-])(?P<letter>p(?=\s?=\s?$)|{'|'.join(map(re.escape, words.LETTER))})\s?(?:=|≈|:=)\s?$"
+)
 AFTER_UNIT = re.compile(
     rf"(?i)\s?-?(?:(?P<between>(?:{words.any_of(words.WORDS['between'])})\s)*)(?P<unit>{words.any_of(words.UNITS)})(?![^\W\d_])(?P<of>\s?(?:{words.OF_A_STEP})(?![^\W\d_]))?"
 )
 A_STEP = re.compile(rf"(?i)\s(?:{words.OF_A_STEP})(?![^\W\d_])")
-LEAD_OF_DATA = re.compile(r"(?i)(?:^|[=:,;(\[|&\n]|\b(?:on|over|from|with|in|for|about|all|the|are|is|has|have|contains?|containing|comprises?|and|our|auf|mit|sur|sobre|de|von|aus|на|approximately|roughly|around|of))\s*$")
+LEAD_OF_DATA = re.compile(
+    r"(?i)(?:^|[=:,;(\[|&\n]|\b(?:on|over|from|with|in|for|about|all|the|are|is|has|have|contains?|containing|comprises?|and|our|auf|mit|sur|sobre|de|von|aus|на|approximately|roughly|around|of))\s*$"
+)
 PART_OF = re.compile(r"\d\s(?:\w+\s)?(?:out )?of the\s*$")
 RANGE = re.compile(r"\d\s?(?:to|or|-|±|x|×)\s?$")
 WITHIN_FORMULA = re.compile(r"[/*×^√]\s?$")
-ELSEWHERE_UNIT = re.compile(r"(?i)\s?(?:/|make\b|,? of (?:which|whom|(?:the|a) (?!train))|(?:will|would|could)\b|\(?(?:per|each|every|for (?:test|val|eval)\w*|of warm|in each|in every|an? epoch|were held|held out|as test|are test|to generate|from (?:a|the) public)\b)")
-BEFORE_UNIT = re.compile(r"(?i)\b(?:every|per|within|first|last|accumulat\w*|seconds|warm(?:ed)?[ -]?up|warmup|another|additional|extra|generat\w*|pre-?train\w*|test(?:ed)?|evaluat\w*|validat\w*|synthetic|than|each)\W{0,3}(?:of\s|on\s|for\s|about\s|over\s)?$")
+ELSEWHERE_UNIT = re.compile(
+    r"(?i)\s?(?:/|make\b|,? of (?:which|whom|(?:the|a) (?!train))|(?:will|would|could)\b|\(?(?:per|each|every|for (?:test|val|eval)\w*|of warm|in each|in every|an? epoch|were held|held out|as test|are test|to generate|from (?:a|the) public)\b)"
+)
+BEFORE_UNIT = re.compile(
+    r"(?i)\b(?:every|per|within|first|last|accumulat\w*|seconds|warm(?:ed)?[ -]?up|warmup|another|additional|extra|generat\w*|pre-?train\w*|test(?:ed)?|evaluat\w*|validat\w*|synthetic|than|each)\W{0,3}(?:of\s|on\s|for\s|about\s|over\s)?$"
+)
 LISTED = re.compile(r"(?:^|[,;(])\s*(?P<key>[^\W\d][^\W\d_ ]*(?:[ _-][^\W\d_ ]+){0,3})\s$")
 SCRIPT_OPTIONS = {"s": "q", "n": "sigma", "e": "epochs", "d": "delta"}  # of compute_dp_sgd_privacy
 ARGUMENT = re.compile(rf"\bget_epsilon\(\s*(?P<value>{NUMBER})")
+VALUE_KEYS = ("value", "init_value", "initial_value", "default", "val")
+PLACE = re.compile(r"(?i)\b(epoch|step)\s$")  # in a training, whose end is another
 LOOP = re.compile(r"\bfor\s?\(+[^()]*$")
 OPTION_CALL = re.compile(
     r"(?:add_argument|add|Option|option|DEFINE_\w{3,9})\(\s*(?P<names>[\"'][^)]{0,400}?)(?:\bdefault\s?=\s?|(?<=[\"'],)\s?)[\"']?(?P<value>[-+]?[\d.][\w.+-]*)[\"']?(?P<rest>[^\n]*)"
 )
 QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
 HELP = re.compile(r"help\s?=\s?f?[\"']{1,3}([^\"\n]*)")
-SCRIPT = re.compile(r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b")
+SCRIPT = re.compile(
+    r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"
+)
 DENIED = re.compile(
     r"(?i)(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of|kein\w*|nicht|ohne|pas|sans)|n['’]t)(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$"
 )
@@ -80,10 +96,27 @@ RESULT = re.compile(
 )
 ORDINAL = re.compile(r"(?<![\w.])(?P<count>\d{1,5})(?=(?:st|nd|rd|th) epoch\b)")
 STOP = re.compile(r"(?<!vs)(?<!e\.g)(?<!i\.e)(?<!al)(?<!approx)(?<!ca)[.!?;]\s|[.;]$|。")
-WHOLE = ("batch", "examples", "steps", "rounds", "clients", "cohort", "device_batch", "device_count", "accumulation")
+WHOLE = (
+    "batch",
+    "examples",
+    "steps",
+    "rounds",
+    "clients",
+    "cohort",
+    "device_batch",
+    "device_count",
+    "accumulation",
+)
 SHARES = ("q", "delta", "share")  # fields printed as fractions
 CAREFUL = ("epsilon", "delta", "sigma", "q", "share")  # 1,068 of these is seldom more than 10
-COUNTED = ("examples", "clients", "steps", "rounds", "cohort", "share")  # "steps 5" is no name with a number
+COUNTED = (
+    "examples",
+    "clients",
+    "steps",
+    "rounds",
+    "cohort",
+    "share",
+)  # "steps 5" is no name with a number
 MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
 MAX_SIGMA = 100.0  # a larger sigma is asked back
 GROUPED = re.compile(r"[1-9]\d{0,2},\d{3}")
@@ -157,19 +190,41 @@ class Statements:
         return part[max((each.end() for each in STOP.finditer(part)), default=0) :]
 
     def _read_table(self, table: Table) -> None:
-        several = sum(named(self.text[low:high], headed=True).field == "epsilon" for low, high in table.heads) > 1
+        several = (
+            sum(
+                named(self.text[low:high], headed=True).field == "epsilon"
+                for low, high in table.heads
+            )
+            > 1
+        )
         for cell in table.cells:
             text = self.text[cell.start : cell.end]
             found = FIGURE.search(text)
             rest = "" if found is None else text[found.end() :].strip(" \"'")
-            lead = "" if found is None else text[: found.start()].strip(" \"'=≈~").removesuffix("<=")
+            lead = (
+                "" if found is None else text[: found.start()].strip(" \"'=≈~").removesuffix("<=")
+            )
             if found is None or lead or (rest and rest[0] not in "(%["):
                 continue
             meaning = named(cell.head, headed=True)
             if words.OTHER.search(cell.scope.label):
                 meaning = meaning._replace(why=REASONS["another"])
-            said = self._value(meaning, found[0], cell.start + found.start()) if meaning.field else Said("", found[0], cell.start + found.start(), cell.start + found.end(), REASONS["nameless"])
-            accountants = [value for field, value, pattern in words.SAID_IN_WORDS if field == "accountant" and pattern.search(cell.head)]
+            said = (
+                self._value(meaning, found[0], cell.start + found.start())
+                if meaning.field
+                else Said(
+                    "",
+                    found[0],
+                    cell.start + found.start(),
+                    cell.start + found.end(),
+                    REASONS["nameless"],
+                )
+            )
+            accountants = [
+                value
+                for field, value, pattern in words.SAID_IN_WORDS
+                if field == "accountant" and pattern.search(cell.head)
+            ]
             if meaning.field == "epsilon" and meaning.rank != TARGET and (several or accountants):
                 own = Scope(Kind.CELL, cell.start, cell.end, cell.head)
                 cell.scope.children.append(own)
@@ -187,7 +242,18 @@ class Statements:
             names = QUOTED.findall(each["names"])
             helped = HELP.search(each["names"] + each["rest"])
             said = helped[1] if helped else ""
-            meaning = next((found for found in (named(name.lstrip("-"), headed=True) for name in sorted(names, key=len, reverse=True) if name.startswith("-") or "DEFINE" in each[0]) if found.field), Named("", why=REASONS["nameless"]))
+            meaning = next(
+                (
+                    found
+                    for found in (
+                        named(name.lstrip("-"), headed=True)
+                        for name in sorted(names, key=len, reverse=True)
+                        if name.startswith("-") or "DEFINE" in each[0]
+                    )
+                    if found.field
+                ),
+                Named("", why=REASONS["nameless"]),
+            )
             if not meaning.field and said:
                 meaning = _beginning(said)
             if words.OTHER.search(said):
@@ -202,7 +268,9 @@ class Statements:
         for each in PAIR.finditer(self.text):
             tiny = TINY.search(each["delta"]) and not TINY.search(each["epsilon"])
             bracketed = each["open"] and each["close"] and tiny
-            if not (each["named"] or (each["after"] and each["close"]) or bracketed) or self._taken & {*range(*each.span("delta"))}:
+            if not (
+                each["named"] or (each["after"] and each["close"]) or bracketed
+            ) or self._taken & {*range(*each.span("delta"))}:
                 continue
             for field in ("epsilon", "delta"):
                 self._note(self._value(Named(field), each[field], each.start(field)))
@@ -248,7 +316,9 @@ class Statements:
         last = 0
         for each in FIGURE.finditer(self.text):
             start, end = each.span()
-            if not self._taken & {*range(start, end)} and not RANGE.search(self.text[max(0, start - 8) : start]):
+            if not self._taken & {*range(start, end)} and not RANGE.search(
+                self.text[max(0, start - 8) : start]
+            ):
                 lead = self.text[max(last, start - MAX_LEAD) : start]
                 meaning = self._meaning(each, lead)
                 after = self.text[end : end + AFTER]
@@ -257,24 +327,34 @@ class Statements:
                 if meaning.field:
                     self._note(self._value(meaning, each[0], start))
                 else:
-                    self._note(Said("", each[0].strip(), start, end, meaning.why or REASONS["nameless"]))
+                    self._note(
+                        Said("", each[0].strip(), start, end, meaning.why or REASONS["nameless"])
+                    )
             last = end
 
     def _meaning(self, figure: re.Match[str], lead: str) -> Named:
         """What a number is, by its key, the words before it, or its unit."""
         scope = self.root.at(figure.start())
         path = self.root.path(figure.start())
-        around = " ".join(path)
+        around = " ".join(each.label for each in path)
+        keys = [each.label for each in path if each.kind is Kind.GROUP]
         line = self.text[self.text.rfind("\n", 0, figure.start()) + 1 : figure.start()]
         aligned = ALIGNED.fullmatch(line)
         if aligned and self.text[figure.end() : figure.end() + 1] in ("", "\n"):
             return named(aligned["key"], headed=True)
         listed = LISTED.search(lead)
-        if listed and (self.text[: figure.start()].endswith(lead) and (lead[:1] in ",;" or figure.start() == len(lead))):
+        if listed and (
+            self.text[: figure.start()].endswith(lead)
+            and (lead[:1] in ",;" or figure.start() == len(lead))
+        ):
             short = named(listed["key"], headed=True)
             if short.field and len(listed["key"]) > 1:
                 return short
-        found = self._by_key(scope, lead, path) or self._by_words(figure, lead) or self._by_unit(figure, lead)
+        found = (
+            self._by_key(scope, lead, keys)
+            or self._by_words(figure, lead)
+            or self._by_unit(figure, lead)
+        )
         if found is None:
             return Named("", why=REASONS["nameless"])
         if found.field and words.OTHER.search(re.sub(r"[_.-]", " ", around)):
@@ -283,11 +363,14 @@ class Statements:
             return found._replace(why=REASONS["another"])
         return found
 
-    def _by_key(self, scope: Scope, lead: str, path: Sequence[str]) -> Named | None:
+    def _by_key(self, scope: Scope, lead: str, keys: Sequence[str]) -> Named | None:
         option = OPTION.search(lead)
         if option:
             key = option["key"]
-            if "compute_dp_sgd_privacy" in self.text[scope.start : scope.end] and key in SCRIPT_OPTIONS:
+            if (
+                "compute_dp_sgd_privacy" in self.text[scope.start : scope.end]
+                and key in SCRIPT_OPTIONS
+            ):
                 return Named(SCRIPT_OPTIONS[key])
             if key == "n":  # epochs in the examples of Opacus, which have -sr beside it
                 rated = re.search(r"(?<![\w-])-sr\b", self.text[scope.start : scope.end])
@@ -300,13 +383,11 @@ class Statements:
         if len(key) == 1:
             return None
         meaning = named(key, headed=True)
-        if path and named(path[-1], headed=True).field and not named(key).field:
-            within = named(f"{path[-1]} {key}", headed=True)
-            return within if within.field else meaning
-        if not meaning.field and path:
-            inner = key.lower() in ("value", "init_value", "initial_value", "default", "val")
-            within = named(path[-1] if inner else f"{path[-1]} {key}", headed=True)
-            meaning = within if within.field else meaning
+        if keys and not named(key).field:  # a key within a key
+            own = key.lower() in VALUE_KEYS
+            within = named(keys[-1] if own else f"{keys[-1]} {key}", headed=True)
+            if within.field and (own or not meaning.field or named(keys[-1], headed=True).field):
+                return within
         if not meaning.field and " " in key:
             return self._by_clause(key)
         return meaning
@@ -322,14 +403,21 @@ class Statements:
             return None
         if words.DOUBT["supposed"].search(key):
             return begins._replace(why=REASONS["supposed"])
-        told = any(field == "sampler" and pattern.search(key) for field, _, pattern in words.SAID_IN_WORDS)
+        told = any(
+            field == "sampler" and pattern.search(key) for field, _, pattern in words.SAID_IN_WORDS
+        )
         return begins if told else begins._replace(why=REASONS["nameless"])
 
     def _by_words(self, figure: re.Match[str], lead: str) -> Named | None:
         found = PROSE.search(lead)
         if found is None:
+            place = PLACE.search(lead)
+            if place:
+                return Named("steps" if place[1] == "step" else "epochs", why=REASONS["unclear"])
             letter = LETTER.search(lead)
-            if letter and letter["letter"] == "p":  # of the papers on Gaussian privacy: p = 256/60000
+            if (
+                letter and letter["letter"] == "p"
+            ):  # of the papers on Gaussian privacy: p = 256/60000
                 return Named("q") if "/" in figure[0] else None
             return Named(words.LETTER[letter["letter"]]) if letter else None
         if found["link"].strip(" \t\n\"'([{") == "" and words.named(found["name"]).field in COUNTED:
@@ -343,7 +431,10 @@ class Statements:
         rank = meaning.rank
         before = lead[:start]
         while True:  # words that belong to the name
-            inner = re.search(rf"(?i)(?<![^\W\d_])(?P<word>{words.any_of([*words.WORDS['plain'], *words.WORDS['final'], *words.WORDS['target'], *words.OPACUS])})[\s\"'(]+$", before)
+            inner = re.search(
+                rf"(?i)(?<![^\W\d_])(?P<word>{words.any_of([*words.WORDS['plain'], *words.WORDS['final'], *words.WORDS['target'], *words.OPACUS])})[\s\"'(]+$",
+                before,
+            )
             if inner is None:
                 break
             if words.rank_of(inner["word"]) != PLAIN:
@@ -354,7 +445,8 @@ class Statements:
         word = before.rstrip()[-1:]
         symbol = name in "εδσ" and not words.OTHER.search(before[-20:])
         if word and ord(word) < 0x2E80 and not symbol and not words.BEFORE.search(before):
-            return Named(meaning.field, why=REASONS["other"])
+            another = words.OTHER.search(before[-30:])
+            return Named(meaning.field, why=REASONS["other" if another else "unclear"])
         return Named(meaning.field, rank)
 
     def _by_unit(self, figure: re.Match[str], lead: str) -> Named | None:
@@ -386,9 +478,13 @@ class Statements:
                     continue
                 before = self.sentence(each.start())
                 why = ""
-                if DENIED.search(before[-60:]) or DENIED_AFTER.match(self.text[each.end() : each.end() + AFTER]):
+                if DENIED.search(before[-60:]) or DENIED_AFTER.match(
+                    self.text[each.end() : each.end() + AFTER]
+                ):
                     continue
-                if words.DOUBT["supposed"].search(before) or words.DOUBT["elsewhere"].search(before):
+                if words.DOUBT["supposed"].search(before) or words.DOUBT["elsewhere"].search(
+                    before
+                ):
                     why = REASONS["supposed"]
                 scope = self.root.at(each.start())
                 said = Said(field, value, *each.span(), why)

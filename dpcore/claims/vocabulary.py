@@ -35,7 +35,8 @@ class Named(NamedTuple):
 def any_of(words: Iterable[str]) -> str:
     """A pattern of any of these words, the longest first; blanks may be written as _ or -."""
     return "|".join(
-        re.escape(each).replace(r"\ ", r"[\s_/'’-]") for each in sorted(words, key=len, reverse=True)
+        re.escape(each).replace(r"\ ", r"[\s_/'’-]")
+        for each in sorted(words, key=len, reverse=True)
     )
 
 
@@ -63,6 +64,7 @@ LINKS = any_of(FACTS["links"]["words"])
 JOINED = rf"(?:{any_of(FACTS['links']['joined'])})"  # to a name, without a blank
 DOUBT = {name: re.compile(pattern) for name, pattern in FACTS["doubt"].items()}
 UNIT = {name: re.compile(pattern) for name, pattern in FACTS["unit"].items()}
+TOLD = {name: re.compile(pattern) for name, pattern in FACTS["told"].items()}
 NOT_PRIVATE = re.compile(FACTS["not_private"]["pattern"])
 _FIELDS = {name: field for field, names in FACTS["names"].items() for name in names}
 _HEADED = _FIELDS | {name: field for field, names in FACTS["headed"].items() for name in names}
