@@ -16,17 +16,15 @@ from dpcore.claims.claim import NAMES, Claim, joined
 from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
 from dpcore.claims.plain_text import Plain, plain_text
-from dpcore.claims.printed import Printed
 from dpcore.claims.runs import (
     Draft,
     contested,
     drafts_of,
     of_releases,
     with_share_of_n,
-    written,
 )
-from dpcore.claims.scopes import Scope
-from dpcore.claims.statements import Said, Statements
+from dpcore.claims.statements import Statements
+from dpcore.claims.values import Said, written
 from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OTHER, REASONS, TARGET, TOLD, UNIT
 
 MAX_TEXT_CHARS = 100_000
@@ -129,9 +127,8 @@ def _record(text: str) -> Read | None:
             return _around(text, *history_span(text, state["history"]), read_history(state))
         if isinstance(found, Mapping) and "class_name" in found:
             return Read((Run(read_event(found)),))
-        if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str):
-            if found[1].endswith("DpEvent"):
-                return Read((Run(read_event(found)),))
+        if isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent"):
+            return Read((Run(read_event(found)),))
     if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
         return None
     return _with_state(text) or _with_event(text)

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from dpcore.claims.printed import Printed
 from dpcore.claims.scopes import APART, Kind, Scope
-from dpcore.claims.statements import OF_N, Said, same
+from dpcore.claims.values import OF_N, Said, same, written
 from dpcore.claims.vocabulary import REASONS
 
 NEAR = 20  # parts before and after one that it is compared with
@@ -185,7 +184,7 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     clients = (people or any(each.field in RELEASES for each in draft.said)) and not records
     found = []
     for each in draft.said:
-        if each.field in RELEASES and (clients or each.field == "rounds" and not people):
+        if each.field in RELEASES and (clients or (each.field == "rounds" and not people)):
             found.append(each._replace(field=RELEASES[each.field]))
         elif each.field in RELEASES:
             found.append(
@@ -241,15 +240,10 @@ def with_share_of_n(said: Sequence[Said], examples: int | None) -> Iterator[Said
             yield each._replace(value=1 / examples ** float(found["power"] or 1))
 
 
-def written(value: object) -> str:
-    """A value as a reader writes it."""
-    return str(value.text if isinstance(value, Printed) else value)
-
-
 def contested(said: Sequence[Said], chosen: dict[str, Any]) -> Iterator[Said]:
     """The statements that are not taken, with the reason."""
     for each in said:
-        if each.why or each.field in chosen and same(chosen[each.field], each.value):
+        if each.why or (each.field in chosen and same(chosen[each.field], each.value)):
             continue
         if each.field in chosen:
             yield each._replace(why=REASONS["outcome"])

@@ -40,7 +40,8 @@ KEYED = re.compile(
     r"\s*[\"']?[^\W\d][^:=\n|]{0,60}?[\"']?\s?(?::|=|\s=>|\?=)(?!\w)\s?|\s*--?\w[\w-]*[ =]"
 )
 COMMAND = re.compile(
-    r"\s*(?:[$>%]\s+)?(?:\w+=\S+\s+)*(?:python3?|torchrun|accelerate|bash|sh|deepspeed|srun|flwr|uv run|poetry run|\./)\b[^\n]*"
+    r"\s*(?:[$>%]\s+)?(?:\w+=\S+\s+)*"
+    r"(?:python3?|torchrun|accelerate|bash|sh|deepspeed|srun|flwr|uv run|poetry run|\./)\b[^\n]*"
 )
 COMMENTED = re.compile(
     r"\s*(?:#+|//|%|;|--)\s*(?:[$>]\s+)?(?=(?:python3?|torchrun|bash)\s|[\w.\"'-]+\s?=\s?\S|--\w|[\w.]+:\s+[-\d.])"
@@ -93,7 +94,7 @@ class Scope:
 
     def path(self, place: int) -> list["Scope"]:
         """All scopes around a place whose labels tell whose numbers stand there."""
-        own = [self] if self._tells() else []
+        own: list[Scope] = [self] if self._tells() else []
         inner = self._within(place)
         return own + inner.path(place) if inner else own
 

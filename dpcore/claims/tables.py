@@ -44,7 +44,8 @@ Row = list[tuple[int, int]]  # places of cells
 def tables_of(text: str) -> list[Table]:
     """The tables of a text in which heads of columns, or of rows, have the name of a value.
 
-    >>> [(each.head, each.scope.kind.value) for each in tables_of("sigma,steps\\n1.1,20\\n")[0].cells]
+    >>> (table,) = tables_of("sigma,steps\\n1.1,20\\n")
+    >>> [(each.head, each.scope.kind.value) for each in table.cells]
     [('sigma', 'row'), ('steps', 'row')]
     """
     found: list[Table] = []

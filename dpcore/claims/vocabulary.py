@@ -18,17 +18,16 @@ NOTES: dict[str, str] = FACTS["notes"]
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
 # Ranks of a value: the first is taken before the others.
 FINAL, PLAIN, TARGET = range(3)
-RANKS = {"final": FINAL, "plain": PLAIN, "target": TARGET}
 COUNTERS = ("step", "epoch", "round", "iteration", "iter", "update")
 MAX_WORDS = 12  # of a name
 
 
 class Named(NamedTuple):
-    """What a name means; `field` is empty where it names nothing of a claim, for the reason given."""
+    """What a name means; `field` is empty where it names nothing of a claim."""
 
     field: str
     rank: int = PLAIN
-    why: str = ""
+    why: str = ""  # that its number is not taken
     counts: bool = False  # it is the counter of a log
 
 
@@ -53,10 +52,8 @@ SAID_IN_WORDS = tuple(
     for value, pattern in patterns.items()
 )
 OTHER = re.compile(rf"(?i)(?<![^\W\d_])(?:{any_of(WORDS['other'])})(?![^\W\d_])")
-BESIDE = {name: re.compile(rf"(?:(?:{any_of(WORDS[name])})\s?)+") for name in RANKS}
-ANY_BESIDE = re.compile(
-    rf"(?:(?:{any_of([*WORDS['plain'], *WORDS['final'], *WORDS['target'], *OPACUS, 'pld', 'moments'])})\s?)*"
-)
+OF_A_NAME = [*WORDS["plain"], *WORDS["final"], *WORDS["target"]]
+BESIDE = re.compile(rf"(?:(?:{any_of([*OF_A_NAME, *OPACUS, 'pld', 'moments'])})\s?)*")
 BEFORE = re.compile(
     rf"(?i)(?:^|[^\w\s]|(?<![^\W\d_])(?:{any_of([*WORDS['before'], *WORDS['around']])})[\s]?)\s*$"
 )
@@ -103,7 +100,7 @@ def named(phrase: str, *, headed: bool = False) -> Named:
         for start in range(len(words) - length + 1):
             field = table.get(" ".join(words[start : start + length]))
             rest = [" ".join(words[:start]), " ".join(words[start + length :])]
-            if field and all(ANY_BESIDE.fullmatch(each) for each in rest):
+            if field and all(BESIDE.fullmatch(each) for each in rest):
                 core = words[start : start + length]
                 return Named(field, rank_of(" ".join(words)), counts=core[-1] in COUNTERS)
     return Named("", why=REASONS["nameless"])
