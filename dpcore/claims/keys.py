@@ -26,6 +26,7 @@ LOOP = re.compile(r"\bfor\s?\(+[^()]*$")
 SCRIPT_OPTIONS = {"s": "q", "n": "sigma", "e": "epochs", "d": "delta"}  # of OPACUS_SCRIPT
 OPACUS_SCRIPT = "compute_dp_sgd_privacy"
 RATE_OPTION = re.compile(r"(?<![\w-])-sr\b")
+SEVERAL = re.compile(r"(?:^|\n)[ \t]*\w+(?:\s*,\s*\w+)+\s*=\s*$")  # a, b = 1, 2
 VALUE_KEYS = ("value", "init_value", "initial_value", "default", "val")
 TRAILING_LINK = re.compile(rf"(?i)\s(?:{words.LINKS})$")
 DEFAULT = re.compile(
@@ -52,6 +53,8 @@ def by_option(lead: str, command: str) -> Named | None:
 
 def by_key(lead: str, around: Sequence[str]) -> Named | None:
     """What the key before a number names, within the keys around it; None without a key."""
+    if SEVERAL.search(lead):
+        return NAMELESS
     found = KEY.search(lead)
     if found is None or LOOP.search(lead):
         return None
@@ -120,6 +123,9 @@ def defaults_of(text: str) -> Iterator[tuple[Named, re.Match[str] | None, tuple[
         meaning = _by_names(each[0], QUOTED.findall(each["names"]))
         if not meaning.field and sentence:
             meaning = beginning(sentence)
+        helps = beginning(sentence)
+        if helps.field and helps.field != meaning.field:
+            meaning = NAMELESS
         if words.OTHER.search(sentence):
             meaning = meaning._replace(why=REASONS["other"])
         yield meaning, FIGURE.match(text, each.start("value")), each.span()

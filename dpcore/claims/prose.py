@@ -23,22 +23,32 @@ OWN_WORD = re.compile(
     rf"(?i)(?<![^\W\d_])(?P<word>{words.any_of([*words.OF_A_NAME, *words.OPACUS])})[\s\"'(]+$"
 )
 WITHIN_FORMULA = re.compile(r"[/*×^√]\s?$")
+CLAUSE = re.compile(r"[,.;:()|\n]")
 COUNTED = ("examples", "clients", "steps", "rounds", "cohort", "share")  # no name is "steps 5"
 CJK = 0x2E80  # from this letter on names have no blanks around them
 BETWEEN = rf"(?:(?:{words.any_of(words.WORDS['between'])})\s)*"
 UNIT = re.compile(
-    rf"(?i)\s?-?{BETWEEN}(?P<unit>{words.any_of(words.UNITS)})(?![^\W\d_])"
+    rf"(?i)(?:[^\S\n]|(?-i:\n(?=[a-zà-ÿ])))?-?{BETWEEN}(?P<unit>{words.any_of(words.UNITS)})(?![^\W\d_])"
     rf"(?P<of>\s?(?:{words.OF_A_STEP})(?![^\W\d_]))?"
 )
 A_STEP = re.compile(rf"(?i)\s(?:{words.OF_A_STEP})(?![^\W\d_])")
 OF_DATA = re.compile(  # before a number of examples
     r"(?i)(?:^|[=:,;(\[|&\n]|\b(?:on|over|from|with|in|for|about|all|the|are|is|has|have|contains?"
     r"|containing|comprises?|and|our|auf|mit|sur|sobre|de|von|aus|на|approximately|roughly|around"
-    r"|of))\s*$"
+    r"|across|of|[A-Z]\s=))\s*$"
+)
+BATCH_OF = re.compile(
+    r"(?i)\b(?:lots?|(?:mini-?)?batch(?:es)?|lotes?|lott[oi]|cohorts?|losen?)\s(?:of|de|da|di|von|à)"
+    r"\s(?:about\s|expected size\s)?$"
+)
+IN_EACH = re.compile(r"(?i)(?:\s[\w-]+){0,4}\s(?:per|in a|in each|in every)\b")
+ALL_OF = re.compile(r"(?i)\b(?:of the|of all|all|across|total)\s(?:[A-Z]\s?=\s?)?$")
+SPLIT = re.compile(
+    r"(?i)[^.\n]{0,50}(?:\bof which\b|\btrain(?:ing)?:?\s\d|\bsplit\b)|\s(?:de )?test\b"
 )
 PART_OF = re.compile(r"\d\s(?:\w+\s)?(?:out )?of the\s*$")
 AFTER_UNIT = re.compile(  # that make it another number
-    r"(?i)\s?(?:/|make\b|,? of (?:which|whom|(?:the|a) (?!train))|(?:will|would|could)\b"
+    r"(?i)\s?(?:/|make\b|,? of (?:which|whom|(?:the|a) (?!train))|(?:will|would|could|takes?|took)\b"
     r"|\(?(?:per|each|every|for (?:test|val|eval)\w*|of warm|in each|in every|an? epoch|were held"
     r"|held out|as test|are test|to generate|from (?:a|the) public)\b)"
 )
@@ -50,15 +60,15 @@ BEFORE_UNIT = re.compile(
 SAMPLED = re.compile(r"(?i)\b(?:round|sampl|select|participat|chos|drawn|take part|takes part)")
 PEOPLE = r"(?:clients|users|devices|participants)"
 K_OF_N = re.compile(  # 10 of 100 clients
-    rf"(?i)(?<![\w.,])(?P<k>{NUMBER})(?:\s{PEOPLE})?\s\(?(?:out )?of\s(?:the |all |our |[A-Z]=)?"
+    rf"(?i)(?<![\w.,])(?P<k>{NUMBER})(?:\s{PEOPLE})?\s\(?(?:out )?of\s(?:the |all |our )?(?:[A-Z]\s?=\s?)?"
     rf"(?P<n>{NUMBER})(?:\s(?:total|available))?\s{PEOPLE}"
 )
 PAIR = re.compile(  # (epsilon, delta) = (3, 1e-5), and (3, 1e-5)-DP
     r"(?i)(?P<named>\(?\s{0,2}(?:epsilon|ε)\s{0,2}[,;/]\s{0,2}(?:delta|δ)\s{0,2}\)?\W{1,8}"
     r"(?:(?:is|of|at|gives|budget)\s){0,2})?"
     rf"(?P<open>\()?\s{{0,2}}(?:(?:epsilon|ε)\s?=\s?)?(?P<epsilon>{POWER}|{FLOAT}|{DIGITS})"
-    rf"\s{{0,2}}[,;/]\s{{0,2}}(?P<delta>{OF_N}|{SIGNED})(?P<close>\s{{0,2}}\))?"
-    r"(?P<after>\s?-?\s?(?:differential|DP\b|approximate|user-level|example-level))?"
+    rf"\s{{0,2}}[,;/]\s{{0,2}}(?P<delta>{OF_N}|{SIGNED})(?![\d.])(?P<close>\s{{0,2}}\))?"
+    r"(?!\s?[;,]\s?\d)(?P<after>\s?-?\s?(?:differential|DP\b|approximate|user-level|example-level))?"
 )
 TINY = re.compile(r"[eE]-\d|\^ ?-|^0?\.0{3}|^1 ?/")
 ARGUMENTS = r"[^()\n]{0,60}(?:\([^()\n]{0,60}\)[^()\n]{0,20})?"
@@ -97,9 +107,11 @@ def _beside(meaning: Named, name: str, before: str) -> Named | None:
     if WITHIN_FORMULA.search(before):
         return None
     last = before.rstrip()[-1:]
+    if words.NOT_TRAINING["cjk"].search(before.rstrip()):
+        return Named(meaning.field, why=REASONS["other"])
     alone = not last or ord(last) >= CJK or words.BEFORE.search(before)
-    others = words.OTHER.search(before[-30:])
-    if alone or (name in "εδσ" and not others):
+    others = words.OTHER.search(CLAUSE.split(before)[-1][-24:])
+    if (alone and not others) or (name in "εδσ" and not others):
         return Named(meaning.field, rank)
     return Named(meaning.field, why=REASONS["other" if others else "unclear"])
 
@@ -128,17 +140,32 @@ def by_unit(text: str, lead: str, after: str) -> Named | None:
         if step is None:
             return None
         return Named("cohort" if "round" in step[0].lower() else "batch")
-    field = words.UNITS[re.sub(r"[\s_-]+", " ", found["unit"]).lower()]
+    field = words.UNITS[words.one_blank(found["unit"])]
+    of_a_step = {"examples": "batch", "clients": "cohort", "devices": "cohort"}
     if found["of"]:
-        of_a_step = {"examples": "batch", "clients": "cohort"}
         return Named(of_a_step[field]) if field in of_a_step else None
-    if field in ("examples", "clients") and (PART_OF.search(lead) or not OF_DATA.search(lead)):
-        return None
+    if field in of_a_step or field == "devices":
+        counted = _of_data(field, lead, after[found.end() :])
+        if counted is None or counted.field != field:
+            return counted
     if AFTER_UNIT.match(after[found.end() :]) or BEFORE_UNIT.search(lead[-40:]):
         return Named(field, why=REASONS["other"])
     if text.rstrip().endswith("%"):
         sampled = field == "clients" and SAMPLED.search(lead + after)
         return Named("share") if sampled else None
+    return Named(field)
+
+
+def _of_data(field: str, lead: str, after: str) -> Named | None:
+    """What a number of examples or clients counts: all that train, a batch, or others."""
+    if BATCH_OF.search(lead):
+        return Named("batch" if field == "examples" else "cohort")
+    if field != "examples" and IN_EACH.match(after) and not ALL_OF.search(lead):
+        return Named("cohort")
+    if PART_OF.search(lead) or not OF_DATA.search(lead):
+        return None
+    if words.NOT_TRAINING["pattern"].search(lead[-80:]) or SPLIT.match(after):
+        return Named(field, why=REASONS["other"])
     return Named(field)
 
 

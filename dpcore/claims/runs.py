@@ -6,6 +6,7 @@ two fields that differ, are of a training each. Where one part says two values o
 is taken.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -13,16 +14,22 @@ from typing import Any, NamedTuple
 
 from dpcore.claims.scopes import APART, Kind, Scope
 from dpcore.claims.values import OF_N, Said, same, written
-from dpcore.claims.vocabulary import REASONS
+from dpcore.claims.vocabulary import FINAL, REASONS
 
 NEAR = 20  # parts before and after one that it is compared with
 MIN_DIFFERENT = 2  # fields, of two parts that are of a training each
 # What makes a part worth a run of its own.
 OWN = ("epsilon", "sigma", "q", "share", "mechanism")
 SET = ("sigma", "q", "batch", "share", "cohort", "examples")  # before a training
-PARTS = ("device_batch", "device_count", "accumulation")
+PARTS = ("device_batch", "device_count", "node_count", "accumulation")
 # Of a training that protects clients -> of its releases.
-RELEASES = {"rounds": "steps", "clients": "examples", "cohort": "batch", "share": "q"}
+RELEASES = {
+    "devices": "examples",
+    "rounds": "steps",
+    "clients": "examples",
+    "cohort": "batch",
+    "share": "q",
+}
 
 
 NOTHING = Said("", None, 0, 0)
@@ -58,6 +65,9 @@ class Draft(NamedTuple):
         return self._replace(said=tuple(said))
 
 
+Part = tuple[Scope, Draft]
+
+
 class Drafts(NamedTuple):
     """The trainings of a scope, and what is of none."""
 
@@ -78,6 +88,15 @@ def drafts_of(scope: Scope) -> Drafts:
             several += found.runs
         elif found.runs and found.runs[0].said:
             singles.append((child, found.runs[0]))
+    logs = _logs(singles)
+    if len(logs) > 1:  # what stands before a log is of it alone
+        runs = []
+        for place, log in enumerate(logs, 1):
+            kept, earlier = _without_log(log)
+            passed += earlier
+            own = [each for _, draft in kept for each in draft.said]
+            runs.append(Draft(tuple(own), f"log {place}"))
+        return Drafts((*several, *runs), (*passed, *common))
     singles, earlier = _without_log(singles)
     passed += earlier
     apart = _apart(singles)
@@ -140,6 +159,25 @@ def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
     return (alike and part.like(other) and own) or different >= MIN_DIFFERENT
 
 
+def _logs(singles: list[Part]) -> list[list[Part]]:
+    """Parts in groups, each of which ends with the last line of a log; a counter that falls begins
+    another one.
+    """
+    groups: list[list[Part]] = [[]]
+    before: Said = NOTHING
+    for part, draft in singles:
+        counter = _counter(draft)
+        falls = counter.counts and before.field == counter.field and counter.value <= before.value
+        if falls and counter.rank == FINAL:
+            last = max(k for k, each in enumerate(groups[-1]) if _counter(each[1]).counts)
+            groups.append(groups[-1][last + 1 :])
+            groups[-2] = groups[-2][: last + 1]
+        if counter.counts:
+            before = counter
+        groups[-1].append((part, draft))
+    return groups
+
+
 def _without_log(
     singles: list[tuple[Scope, Draft]],
 ) -> tuple[list[tuple[Scope, Draft]], list[Said]]:
@@ -163,10 +201,13 @@ def _without_log(
 
 
 def _ended(draft: Draft, first: float) -> Draft:
-    """The last line of a log, which counts from 1 where the log counts from 0."""
-    if first != 0:
-        return draft
-    said = [each._replace(value=each.value + 1) if each.counts else each for each in draft.said]
+    """The last line of a log: its counters are the ends, one more where the log counts from 0."""
+    more = 1 if first == 0 else 0
+    said = []
+    for each in draft.said:
+        if each.counts:
+            each = each._replace(value=each.value + more, rank=FINAL)
+        said.append(each)
     return draft._replace(said=tuple(said))
 
 
@@ -181,10 +222,13 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     Where a text speaks of clients, rounds are steps and a client's batches and epochs are not
     counted, unless it protects examples.
     """
-    clients = (people or any(each.field in RELEASES for each in draft.said)) and not records
+    told = people or any(each.field in RELEASES and each.field != "devices" for each in draft.said)
+    clients = told and not records
     found = []
-    for each in draft.said:
-        if each.field in RELEASES and (clients or (each.field == "rounds" and not people)):
+    for each in _without_places(draft.said):
+        if each.field == "devices" and not told:
+            found.append(each._replace(field="", why=each.why or REASONS["other"]))
+        elif each.field in RELEASES and (clients or (each.field == "rounds" and not people)):
             found.append(each._replace(field=RELEASES[each.field]))
         elif each.field in RELEASES:
             found.append(
@@ -201,6 +245,16 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     return list(_whole_batches(found)), clients
 
 
+def _without_places(said: Sequence[Said]) -> list[Said]:
+    """Statements without places in a training that are the end of no log."""
+    kept = []
+    for each in said:
+        if each.counts and each.rank != FINAL:
+            each = each._replace(why=each.why or REASONS["place"])
+        kept.append(each)
+    return kept
+
+
 def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
     """Multiply the batch of a device by the number of devices and of accumulated batches."""
     said = list(said)
@@ -211,11 +265,11 @@ def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
             values[field] = found.value
     product = 0
     if {"device_batch", "device_count"} <= {*values}:
-        product = values["device_batch"] * values["device_count"] * values.get("accumulation", 1)
+        product = math.prod(values.values())
     accumulated = values.get("accumulation", 1) > 1
     for each in said:
         if each.field == "device_batch" and product and not each.why:
-            yield each._replace(field="batch", value=product, rank=0)
+            yield each._replace(field="batch", value=product)
         elif each.field in PARTS:
             yield each._replace(field="", why=each.why or REASONS["parts"])
         elif each.field == "batch" and accumulated and not each.why:

@@ -26,7 +26,9 @@ from dpcore.claims.vocabulary import FINAL, PLAIN, REASONS, TARGET, Named, named
 
 MAX_LEAD = 160  # characters before a number that may tell its meaning
 AFTER = 60  # and after it
-STOP = re.compile(r"(?<!vs)(?<!e\.g)(?<!i\.e)(?<!al)(?<!approx)(?<!ca)[.!?;]\s|[.;]$|。")
+STOP = re.compile(
+    r"(?<!vs)(?<!e\.g)(?<!i\.e)(?<!al)(?<!approx)(?<!ca)[.!?;]\s|[.;]$|。|\n(?=\s*[\d\[{(|>#*-])"
+)
 SCRIPT = re.compile(  # that trains nothing
     r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"
 )
@@ -38,6 +40,7 @@ DENIED_AFTER = re.compile(
     r"(?i)(?:[ _]\w+){0,2}[\"']?\s?[=:]\s?[\"']?(?:false|no|none|off|0(?!\.\d))\b"
     r"|(?: \w+){0,2} (?:is|are|was|were|does|do|did)(?:n['’]t| not)\b"
 )
+PATCH = re.compile(r"(?m)^@@ -\d")
 BELOW = re.compile(r"<\s?$")
 
 
@@ -49,8 +52,11 @@ class Statements:
         tables = tables_of(text)
         self.root = outline(text, [each.scope for each in tables])
         self._taken: set[int] = set()  # places of numbers and words that were read
+        old = "-" if PATCH.search(text) else "\n"  # lines that a patch takes out
         self._commented = [
-            (start, start + len(line)) for start, line in lines_of(text) if COMMENTED.match(line)
+            (start, start + len(line))
+            for start, line in lines_of(text)
+            if COMMENTED.match(line) or line.startswith(old)
         ]
         for table in tables:
             self._read_table(table)
@@ -83,6 +89,8 @@ class Statements:
                 rank = FINAL
             elif words.DOUBT["aimed"].search(near):
                 rank = TARGET
+        if meaning.counts:  # a place in a training, which may not be its end
+            rank = TARGET
         said = Said(meaning.field, text, start, start + len(text), why, rank, meaning.counts)
         return valued(said)
 
@@ -93,7 +101,10 @@ class Statements:
             return REASONS["another"]
         if words.DOUBT["supposed"].search(lead):
             return REASONS["supposed"]
-        most = meaning.rank == TARGET and meaning.field in ("batch", "examples", "clients")
+        counted = meaning.field in ("examples", "clients", "devices")
+        if counted and words.NOT_TRAINING["pattern"].search(lead[-80:]):
+            return REASONS["other"]
+        most = meaning.rank == TARGET and meaning.field in ("batch", "examples", "clients", "sigma")
         below = meaning.field == "delta" and "/" in text and BELOW.search(lead)
         return REASONS["other"] if most or below else ""
 

@@ -23,6 +23,8 @@ GOES_ON = "|".join(  # with what a number is not whole, or one of a range or pro
         r" ?[*×·±] ?[(\d]",
         r"[.,]\d",
         r" ?[-x] ?\d",
+        r" ?(?:\^|\*\*)",
+        r" ?(?:GPUs?|TPUs?|cards?|卡|nodes?|devices)\b ?[x×]",
         r"\s?(?:to|or|and)\s?[-\d.]+\s?(?:[,;.)]|$)",
     )
 )
@@ -43,7 +45,7 @@ LIST = re.compile(  # after a number
 )
 WHOLE = (
     *("batch", "examples", "steps", "rounds", "clients", "cohort"),
-    *("device_batch", "device_count", "accumulation"),
+    *("devices", "device_batch", "device_count", "node_count", "accumulation"),
 )
 SHARES = ("q", "delta", "share")  # fields printed as fractions
 CAREFUL = ("epsilon", "delta", "sigma", "q", "share")  # 1,068 of these is seldom more than 10

@@ -39,6 +39,11 @@ def any_of(words: Iterable[str]) -> str:
     )
 
 
+def one_blank(name: str) -> str:
+    """A name as it stands in the vocabulary."""
+    return re.sub(r"[\s_/'’-]+", " ", name).lower()
+
+
 WORDS = FACTS["words"]
 SPELLINGS: dict[str, dict[str, str]] = {
     "sampler": {name: each.spellings for name, each in SAMPLERS.items() if each.spellings},
@@ -61,6 +66,7 @@ LINKS = any_of(FACTS["links"]["words"])
 JOINED = rf"(?:{any_of(FACTS['links']['joined'])})"  # to a name, without a blank
 DOUBT = {name: re.compile(pattern) for name, pattern in FACTS["doubt"].items()}
 UNIT = {name: re.compile(pattern) for name, pattern in FACTS["unit"].items()}
+NOT_TRAINING = {name: re.compile(each) for name, each in FACTS["not_training"].items()}
 TOLD = {name: re.compile(pattern) for name, pattern in FACTS["told"].items()}
 NOT_PRIVATE = re.compile(FACTS["not_private"]["pattern"])
 _FIELDS = {name: field for field, names in FACTS["names"].items() for name in names}
@@ -98,12 +104,20 @@ def named(phrase: str, *, headed: bool = False) -> Named:
         return Named("", why=REASONS["nameless"])
     for length in range(len(words), 0, -1):
         for start in range(len(words) - length + 1):
-            field = table.get(" ".join(words[start : start + length]))
-            rest = [" ".join(words[:start]), " ".join(words[start + length :])]
-            if field and all(BESIDE.fullmatch(each) for each in rest):
-                core = words[start : start + length]
+            core = words[start : start + length]
+            field = table.get(" ".join(core))
+            rest = [*words[:start], "", *words[start + length :]]
+            if field and _are_beside(field, core, rest):
                 return Named(field, rank_of(" ".join(words)), counts=core[-1] in COUNTERS)
     return Named("", why=REASONS["nameless"])
+
+
+def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
+    """True if the words around a name leave it what it is: others, or its own symbol."""
+    if len(" ".join(core)) == 1 and any(rest) and core[0] not in "εδσ":
+        return False  # a letter alone
+    others = " ".join(each for each in rest if _FIELDS.get(each) != field).strip()
+    return bool(BESIDE.fullmatch(others))
 
 
 def rank_of(words: str) -> int:
