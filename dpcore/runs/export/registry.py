@@ -238,7 +238,7 @@ def _as_python(event: Event) -> str:
 
 REGISTRY = TextForm(
     "registry",
-    "An entry of the OpenDP Deployments Registry (YAML)",
+    "An OpenDP Deployments Registry entry",
     ".yaml",
     "application/yaml",
     registry_entry,
