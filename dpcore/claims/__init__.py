@@ -2,7 +2,7 @@
 
 from dpcore.claims.claim import Claim
 from dpcore.claims.printed import Printed, printed_epsilon
-from dpcore.claims.reading import read_claim
+from dpcore.claims.reading import read
 from dpcore.claims.verdict import Certificate, ClaimVerdict, Standing, judge
 
 __all__ = [
@@ -13,5 +13,5 @@ __all__ = [
     "Standing",
     "judge",
     "printed_epsilon",
-    "read_claim",
+    "read",
 ]

@@ -1,28 +1,48 @@
-"""A pasted text in plain letters: no marks of HTML, Markdown or LaTeX, one way to write a sign, and
-words with blanks.
+"""A pasted text in plain letters: no marks of HTML, Markdown or LaTeX, and one way to write a sign.
 
 Each character keeps its place in the original, so that what is read can be shown there.
 """
 
 import html
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
-from dpcore.claims.layout import lines_of
-from dpcore.claims.vocabulary import FACTS, PATTERNS, RULES
+RULES = tuple(
+    (re.compile(pattern), new)
+    for pattern, new in tomllib.loads(
+        Path(__file__).with_name("plain_text.toml").read_text(encoding="utf-8")
+    )["rules"]
+)
+COUNTS = {
+    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20",
+    "thirty": "30", "forty": "40", "fifty": "50", "hundred": "100",
+}  # fmt: skip
+# Nobody writes 1,5 for a number of thousands, nor 0,001.
+_WITH_COMMA = r"(?:0,\d+|\d+,\d{1,2})(?:[eE][-+]?\d+)?(?=[.,;:]?(?:[^\w.,]|$))(?!\]|,? ?\d)"
+DECIMAL_COMMA = re.compile(rf"(?<![\w.,(\[]){_WITH_COMMA}|(?<=[(\[]){_WITH_COMMA}(?![)\]])")
+DECIMAL_POINT = re.compile(r"(?<![\w.,])\d*\.\d+(?![\d.])(?<!\.\d{3})")
+THOUSANDS_POINT = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
+ANY_COMMA = re.compile(r"(?<=\d),(?=\d+(?:[eE][-+]?\d+)?(?:[^\w,]|,\s|$))")
+
+
+def _folded(each: str) -> str:
+    if each.isdecimal():
+        return str(unicodedata.decimal(each))
+    return unicodedata.normalize("NFKC", each)
+
 
 MAKERS: dict[str, Callable[[str], str]] = {
     "unescaped": html.unescape,
-    "folded": lambda each: (
-        str(unicodedata.decimal(each)) if each.isdecimal() else unicodedata.normalize("NFKC", each)
-    ),
+    "folded": _folded,
     "power_of_two": lambda power: f"{2.0 ** int(power.partition('^')[2]):.17g}",
-    "decimal": lambda number: number.replace(",", "."),
     "joined": lambda number: number.replace(" ", ""),
     "myriads": lambda number: f"{float(number[:-1]) * 10_000:.0f}",
-    "counted": lambda word: FACTS["counts"][word.lower()],
+    "counted": lambda word: COUNTS[word.lower()],
 }
 
 
@@ -33,84 +53,48 @@ class Plain(NamedTuple):
     at: list[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the ends of a part in the original."""
+        """The ends of a part in the original."""
         return self.at[start], self.at[max(start, end - 1)] + 1
 
 
 def plain_text(original: str) -> Plain:
-    """Return the plain form of a text.
+    """The plain form of a text.
 
     >>> plain_text("$\\\\varepsilon = 8$, δ＝10⁻⁵, max_steps: 1_000, σ ≤ 1,5").text.split()
-    ['epsilon', '=', '8,', 'delta', '=10^-5,', 'max', 'steps:', '1000,', 'sigma', '<=', '1.5']
+    ['ε', '=', '8,', 'δ=10^-5,', 'max_steps:', '1000,', 'σ', '<=', '1.5']
     """
     plain = Plain(original, list(range(len(original))))
     for pattern, new in RULES:
         plain = _changed(plain, pattern, new)
-    return _in_cells(_with_points(plain))
+    return _with_points(plain)
 
 
 def _changed(plain: Plain, pattern: re.Pattern[str], new: str) -> Plain:
     """Replace all matches; keep the group `kept`, if there is one, before the new text."""
-    text, at, last = [], [], 0
+    text: list[str] = []
+    at: list[int] = []
+    last = 0
     for each in pattern.finditer(plain.text):
-        start, end = (
-            each.span("kept") if "kept" in pattern.groupindex else (each.start(), each.start())
-        )
+        start = end = each.start()
+        if "kept" in pattern.groupindex:
+            start, end = each.span("kept")
         written = MAKERS[new](each[0]) if new in MAKERS else new
         text += [plain.text[last : each.start()], plain.text[start:end], written]
         at += plain.at[last : each.start()] + plain.at[start:end]
         places = [plain.at[min(each.start(), len(plain.at) - 1)]] * len(written)
-        at += (
-            [*places[:-1], plain.at[each.end() - 1]]
-            if new in MAKERS and len(written) > 1
-            else places
-        )
+        if new in MAKERS and len(written) > 1:
+            places[-1] = plain.at[each.end() - 1]
+        at += places
         last = each.end()
-    return Plain("".join([*text, plain.text[last:]]), at + plain.at[last:]) if text else plain
+    if not text:
+        return plain
+    return Plain("".join([*text, plain.text[last:]]), at + plain.at[last:])
 
 
 def _with_points(plain: Plain) -> Plain:
-    """Write decimal commas as points if the text has more of them than of points, else those after
-    a sign alone.
-    """
-    commas = list(PATTERNS.decimal_comma.finditer(plain.text))
-    if len(commas) <= len(PATTERNS.decimal_point.findall(plain.text)):
-        return _changed(plain, PATTERNS.comma_after_sign, "decimal")
-    letters = list(plain.text)
-    for each in PATTERNS.point_of_thousands.finditer(plain.text):
-        letters[each.start()] = "_"  # to take out: it separates thousands
-    for each in (*commas, *PATTERNS.comma_of_thousands.finditer(plain.text)):
-        letters[plain.text.rindex(",", each.start(), each.end())] = "."
-    return _changed(
-        Plain("".join(letters), plain.at), re.compile(r"(?<=\d)[_ ](?=\d{3}(?!\d))"), ""
-    )
-
-
-def _in_cells(plain: Plain) -> Plain:
-    """Separate columns by | in tables that use commas, tabs or wide blanks, each with a row of
-    heads.
-    """
-    letters = list(plain.text)
-    for each in PATTERNS.assigned.finditer(plain.text):  # n, batch = 60000, 256
-        if each["names"].count(",") == each["values"].count(","):
-            for place in range(*each.span()):
-                letters[place] = {",": "|", "=": "\n"}.get(letters[place], letters[place])
-    for mark in (re.compile(each) for each in (",", r"\t", ";", " {2,}")):
-        heads: list[tuple[int, str]] = []
-        count = 0
-        for start, line in lines_of(plain.text):
-            cells = mark.split(line.strip())
-            if len(cells) > 1 and all(
-                PATTERNS.column_head.fullmatch(each.strip()) for each in cells
-            ):
-                heads, count = [(start, line)], len(cells)
-            elif (
-                len(cells) == count
-                and sum(each.strip()[:1].isdigit() for each in cells) > count // 2
-            ):
-                for at, row in (*heads, (start, line)):
-                    for each in mark.finditer(row.rstrip(), len(row) - len(row.lstrip())):
-                        letters[at + each.start()] = "|"
-            else:
-                count = 0
-    return Plain("".join(letters), plain.at)
+    """Write commas as points where a text writes decimals with commas, and join its thousands."""
+    commas = DECIMAL_COMMA.findall(plain.text)
+    if not commas or len(commas) < len(DECIMAL_POINT.findall(plain.text)):
+        return plain
+    joined = _changed(plain, THOUSANDS_POINT, "")
+    return _changed(joined, ANY_COMMA, ".")

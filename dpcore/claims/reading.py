@@ -1,273 +1,137 @@
-"""The claim of a text, of an Opacus history, or of a DpEvent: what is taken, and what is passed
-over and why.
+"""The runs of a text, of an Opacus history, or of a DpEvent: what is taken, and what is offered.
 
-A text is read in four stages: its plain form (plain_text.py), all values that have a name
-(candidates.py), the decision between them, and numbers without a name, by what stands around such
-numbers in other texts (likeness.py). Nothing is invented: an epsilon that its own line contradicts
-is passed over, and what is less than sure is marked.
+A text is read in three steps: its plain form (plain_text.py), what it says in which place
+(scopes.py, tables.py, statements.py), and which of that is of one training (runs.py). Nothing is
+guessed: a number without a name is offered, and so are two values of one field.
 """
 
+import ast
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from operator import attrgetter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from dpcore.claims.candidates import Found, Reader, in_range
-from dpcore.claims.cases import rounds_to
 from dpcore.claims.claim import NAMES, Claim, joined
 from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
-from dpcore.claims.plain_text import plain_text
-from dpcore.claims.printed import Printed
-from dpcore.claims.vocabulary import FINAL, LIKENED, NOTES, PATTERNS, REASONS, SUPPOSED
-from dpcore.privacy.report.numbers import plain
+from dpcore.claims.plain_text import Plain, plain_text
+from dpcore.claims.runs import (
+    Draft,
+    contested,
+    drafts_of,
+    of_releases,
+    with_share_of_n,
+)
+from dpcore.claims.statements import Statements
+from dpcore.claims.values import Said, written
+from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OTHER, REASONS, TARGET, TOLD, UNIT
 
 MAX_TEXT_CHARS = 100_000
 MAX_JSON_CHARS = 1_000_000
-PARTS = ("device_batch", "devices", "nodes", "accumulation")  # of a batch
+MAX_RUNS = 50
 PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
 MAX_EVENT_CHARS = 10_000  # of an event within a text
-EVENT_CALL = re.compile(
-    rf"(?P<within>\bcompose\(\s*(?:\w+\.)*)?\b(?P<event>(?:{'|'.join(FIELDS)})\()"
-)
-BRACKET = re.compile(r"#[^\n]*|[()]")  # and comments, in which brackets mean nothing
-EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
+EVENT_CALL = re.compile(rf"\b(?P<event>(?:{'|'.join(FIELDS)})\()")
+BRACKET = re.compile(r"#[^\n]*|[()\[\]{}]")  # and comments, in which brackets mean nothing
+STATE = re.compile(r"(?:OrderedDict\(|\{)[^\n]{0,40}[\"']history[\"']")
+ASSIGNED = re.compile(r"\bhistory\s?=\s?(?P<list>\[\([\d\s.,()e-]+\)\])")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training that a text claims an epsilon of: its claim, with the places of its values."""
+
+    claim: Claim
+    found: tuple[Said, ...] = ()
+    label: str = ""  # what tells it from the other runs of the text
+    told: frozenset[str] = frozenset()  # facts of facts.py that the text's words state
 
 
 class Read(NamedTuple):
-    """The claim of a text, the values taken and passed over with their places, and sentences about
-    the reading.
-    """
+    """The runs of a text, at least one; what was passed over; and sentences about the reading."""
 
-    claim: Claim
-    found: tuple[Found, ...] = ()
-    passed: tuple[Found, ...] = ()
+    runs: tuple[Run, ...]
+    passed: tuple[Said, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def parts(self, text: str) -> Iterator[tuple[str, Found | None]]:
-        """Yield the text in parts, each with what was taken from it or passed over in it."""
+    @property
+    def claim(self) -> Claim:
+        """The claim of the first run, which is empty where the text has none."""
+        return self.runs[0].claim
+
+    def parts(self, text: str, run: int = 0) -> Iterator[tuple[str, Said | None]]:
+        """Yield the text in parts, each with what a run takes from it or was passed over in it."""
         last = 0
-        for each in sorted(
-            (*self.found, *(each for each in self.passed if each.field)), key=attrgetter("start")
-        ):
+        marked = [*self.runs[run].found, *self.passed]
+        for each in sorted(marked, key=lambda said: (said.start, bool(said.why))):
             if each.start >= last:
-                yield from ((text[last : each.start], None), (text[each.start : each.end], each))
+                yield text[last : each.start], None
+                yield text[each.start : each.end], each
                 last = each.end
         yield text[last:], None
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """The notes, and a sentence for each reason that values are passed over for."""
-        values: dict[tuple[str, str], dict[str, None]] = {}  # by field and reason, in order
-        for each in sorted(self.passed, key=lambda each: (not each.field, each.field, each.why)):
-            values.setdefault((each.field, each.why.rstrip(".")), {})[written(each.value)] = None
-        return (
-            *self.notes,
-            *(
-                PASSED.format(f"{field} {_some(each)}".strip(), why)
-                for (field, why), each in values.items()
-            ),
-        )
+        values: dict[tuple[str, str], dict[str, None]] = {}
+        for each in self.passed:
+            if each.field:
+                values.setdefault((each.field, each.why.rstrip(".")), {})[written(each.value)] = (
+                    None
+                )
+        sentences = []
+        for (field, why), texts in values.items():
+            shown = ", ".join([*texts][:SHOWN])
+            if len(texts) > SHOWN:
+                shown += f" and {len(texts) - SHOWN} more"
+            sentences.append(PASSED.format(f"{field} {shown}", why))
+        return (*self.notes, *sentences)
 
 
-def _some(values: Iterable[str]) -> str:
-    shown = list(values)
-    return ", ".join(shown[:SHOWN]) + (
-        f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-    )
+def read(text: str) -> Read:
+    """Read the runs of a text or of JSON. Errors: ValueError for other content.
 
-
-def written(value: object) -> str:
-    """Return a value as a reader writes it, with all its digits."""
-    if isinstance(value, float):
-        return repr(value) if len(plain(value)) >= 6 else plain(value)
-    return str(getattr(value, "text", value))
-
-
-def read_text(text: str) -> Read:
-    """Read the claim of a text. Errors: ValueError for a long text.
-
-    >>> read = read_text(
-    ...     "(ε, δ) = (2.92, 10⁻⁵), noise multiplier 1.1,"
-    ...     " batch size 256, 60k examples, 15 epochs, RDP"
-    ... )
-    >>> claim = read.claim
-    >>> claim.epsilon.text, claim.delta, claim.sigma, claim.batch, claim.accountant
-    ('2.92', 1e-05, 1.1, 256, 'rdp')
-    >>> [(each.field, each.start, each.end) for each in read.found][:2]
-    [('epsilon', 10, 14), ('delta', 16, 20)]
-    >>> read_text("ε = 3.0 or rather ε = 2.9").left_out
-    ('Passed over: epsilon 3.0, 2.9; the text says 2.9 and 3.0.',)
+    >>> found = read("Model A: sigma = 1.0, epsilon = 9\\nModel B: sigma = 2.0, epsilon = 3")
+    >>> [(each.label, each.claim.sigma, each.claim.epsilon.text) for each in found.runs]
+    [('Model A', 1.0, '9'), ('Model B', 2.0, '3')]
+    >>> read("sigma = 1.0, later sigma = 2.0").claim.sigma is None
+    True
     """
+    if len(text) > MAX_JSON_CHARS:
+        raise ValueError(
+            f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
+        )
+    text = text.removeprefix("\ufeff")
+    record = _record(text)
+    if record is not None:
+        return record
     if len(text) > MAX_TEXT_CHARS:
         raise ValueError(
             f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
         )
-    bare = plain_text(text)
-    reader = Reader(bare.text)
-    found = [*_whole_batches(reader.found(), bare.text)]
-    for field in NAMES:
-        found = _decided(found, field)
-    found = _decided(reader.likened(found), "examples")
-    found = _decided([*_shares_of(found)], "delta")
-    claim = Claim(**{each.field: each.value for each in found if not each.why})
-    if claim.sigma and (half := PATTERNS.microbatched.search(bare.text)):
-        found.append(Found("sigma", claim.sigma / 2, *half.span(), why=REASONS["halved"]))
-    found = [
-        each._replace(start=start, end=end)
-        for each in found
-        for start, end in [bare.span(*each[2:4])]
-    ]
-    taken = tuple(sorted((each for each in found if not each.why), key=attrgetter("start")))
-    known = {each[:2] for each in taken}
-    return Read(
-        claim,
-        taken,
-        tuple(each for each in found if each.why and each[:2] not in known),
-        (*_notes(reader, taken, text),),
-    )
+    return _read_text(text)
 
 
-def _whole_batches(found: list[Found], text: str) -> Iterator[Found]:
-    """Multiply the batch of a device by the number of devices and of accumulated batches."""
-    values = {(each.field, each.value) for each in found if each.field in PARTS and not each.why}
-    parts = dict(values)
-    product = (
-        math.prod(parts.values())
-        if {"device_batch", "devices"} <= {*parts} and len(parts) == len(values)
-        else 0
-    )
-    whole = parts.get("device_batch", 0) * parts.get("accumulation", 1)
-    several = (
-        parts["accumulation"] > 1 if "accumulation" in parts else PATTERNS.accumulated.search(text)
-    )
-    for each in found:
-        if each.field in PARTS and product and not each.why:
-            yield in_range(each._replace(field="batch", value=product, rank=FINAL))
-        elif each.field == "device_batch":
-            yield each._replace(field="batch", why=each.why or REASONS["one_device"])
-        elif each.field in PARTS:
-            yield each._replace(field="", why=REASONS["elsewhere"])
-        elif each.field == "batch" and several and each.rank != FINAL and each.value != whole:
-            yield each._replace(why=each.why or REASONS["accumulated"])
-        else:
-            yield (
-                each._replace(field="sigma", why=REASONS["spread"])
-                if each.field == "spread"
-                else each
-            )
-
-
-def _shares_of(found: list[Found]) -> Iterator[Found]:
-    """Compute a delta of 1/N from the number of examples."""
-    n = next((each.value for each in found if each.field == "examples" and not each.why), None)
-    for each in found:
-        of_n = (
-            PATTERNS.of_n.fullmatch(str(each.value))
-            if each.field == "delta" and not each.why
-            else None
-        )
-        if of_n and n:
-            times, power = (
-                float(of_n[one] or of_n[other] or 1)
-                for one, other in (("times", "times2"), ("power", "power2"))
-            )
-            yield in_range(each._replace(value=1 / (times * n**power)))
-        else:
-            yield each._replace(why=REASONS["unknown_n"]) if of_n else each
-
-
-def _decided(found: list[Found], field: str) -> list[Found]:
-    """Choose the value of a field: the outcome before a target, and the one with the most digits of
-    several.
-    """
-    several = [each for each in found if each.field == field and not each.why]
-    least = min((each.rank for each in several), default=FINAL)
-    values = dict.fromkeys(each.value for each in several if each.rank == least)
-    chosen = next((value for value in values if all(_same(value, other) for other in values)), None)
-    twice = REASONS["twice"].format(" and ".join(sorted(map(written, values))[:SHOWN]))
-
-    def decided(each: Found) -> Found:
-        if chosen is not None and _same(chosen, each.value):
-            return each._replace(value=chosen)
-        if chosen is None and each.rank == least:
-            return each._replace(why=twice)
-        return each._replace(why=REASONS["supposed" if each.rank == SUPPOSED else "outcome"])
-
-    return [decided(each) if each.field == field and not each.why else each for each in found]
-
-
-def _same(value: Any, shown: Any) -> bool:
-    """True if a value is the shown one, which may have fewer digits."""
-    if isinstance(value, Printed) and isinstance(shown, Printed):
-        return value == shown or (
-            len(value.text) >= len(shown.text) and shown.low <= value.value < shown.high
-        )
-    if isinstance(value, float) and isinstance(shown, float):
-        return len(repr(value)) >= len(repr(shown)) and rounds_to(value, shown)
-    return value == shown
-
-
-def _notes(reader: Reader, taken: tuple[Found, ...], text: str) -> Iterator[str]:
-    """Yield what a reader should know of the values taken."""
-    around = (
-        text[max(0, each.start - 40) : each.end + 40]
-        for each in taken
-        if each.field in ("q", "batch", "examples")
-    )
-    if people := next(filter(None, map(PATTERNS.people.search, around)), None):
-        yield NOTES["people"].format(f"{people[1].lower()}s")
-    parts = dict.fromkeys(
-        text[each.start : each.end]
-        for each in taken
-        if each.field == "batch" and each.rank == FINAL
-    )
-    if len(parts) > 1:
-        yield NOTES["product"].format(" x ".join(parts))
-    if likened := [f"{each.field} {written(each.value)}" for each in taken if each.rank == LIKENED]:
-        yield NOTES["likened"].format(", ".join(likened))
-    if turned_off := PATTERNS.not_private.search(text):
-        yield NOTES["not_private"].format(" ".join(turned_off[0].split()))
-    yield from (
-        NOTES["from_zero"].format(log.count, log.count + 1) for log in reader.logs if log.from_zero
-    )
-
-
-def read_claim(text: str) -> Read:
-    """Read the claim in a text or in JSON. Errors: ValueError for other content.
-
-    >>> read_claim('{"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"}').claim.steps
-    1000
-    """
-    if EVENT_NAMES.match(text):
-        return Read(read_event(event_in(text[:MAX_JSON_CHARS])))
-    if text.lstrip()[:1] not in ("{", "["):
-        return _with_event(text) or read_text(text)
-    if len(text) > MAX_JSON_CHARS:
-        raise ValueError(
-            f"The JSON has {len(text):,} characters: paste at most {MAX_JSON_CHARS:,}."
-        )
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return read_text(text)
-    if state := next(filter(_has_history, _states(found)), None):
-        return _around(text, *history_span(text, state["history"]), read_history(state))
-    if isinstance(found, Mapping) and "class_name" in found:
-        return Read(read_event(found))
-    if (
-        isinstance(found, list)
-        and len(found) > 1
-        and isinstance(found[1], str)
-        and found[1].endswith("DpEvent")
-    ):
-        return Read(read_event(found))
-    return read_text(text)
+def _record(text: str) -> Read | None:
+    """Read a text that is or holds the state of an accountant, or an event; None for another."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            found = None
+        state = next(filter(_has_history, _states(found)), None)
+        if state is not None:
+            return _around(text, *history_span(text, state["history"]), read_history(state))
+        if isinstance(found, Mapping) and "class_name" in found:
+            return Read((Run(read_event(found)),))
+        if isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent"):
+            return Read((Run(read_event(found)),))
+    if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
+        return None
+    return _with_state(text) or _with_event(text)
 
 
 def _states(found: Any, depth: int = MAX_DEPTH) -> Iterator[Mapping[str, Any]]:
@@ -279,74 +143,180 @@ def _states(found: Any, depth: int = MAX_DEPTH) -> Iterator[Mapping[str, Any]]:
 
 
 def _has_history(state: Mapping[str, Any]) -> bool:
-    """True for the state of an accountant: it names its mechanism, or its history is a list of
-    lists.
-    """
+    """True for the state of an accountant: its history is a list of lists."""
     history = state.get("history")
     listed = isinstance(history, list) and bool(history) and isinstance(history[0], list)
     return listed or ("history" in state and "mechanism" in state)
 
 
-def _with_event(text: str) -> Read | None:
-    """Read the event that a text states, and the words around it; None without one.
-
-    A composition is the whole training; beside one that cannot be read, no event is. A step alone
-    does not say how many of it there were, nor does what `compose` repeats. Errors: ValueError if
-    the text has events of other steps too.
-    """
-    if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
-        return None
-    found, calls, stop = [], 0, 0
-    while call := EVENT_CALL.search(text, stop):
-        start, depth = call.start("event"), 1
-        for each in BRACKET.finditer(text, call.end(), start + MAX_EVENT_CHARS):
-            depth += {"(": 1, ")": -1}.get(each[0], 0)
-            if not depth:
-                break
-        else:
-            return None
-        stop, composed, within = (
-            each.end(),
-            "ComposedDpEvent" in call["event"],
-            bool(call["within"]),
-        )
-        calls += within
+def _with_state(text: str) -> Read | None:
+    """Read the state of an accountant as Python prints it, without running it."""
+    for each in STATE.finditer(text):
+        stop = _closing(text, each.start())
         try:
-            claim = read_event(event_in(text[start:stop]))
-        except ValueError:
-            if composed or within:
-                return None
+            state = dict(ast.literal_eval(_without_name(text[each.start() : stop])))
+            state["history"] = [list(entry) for entry in state["history"]]
+            claim = read_history(state)
+        except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError):
             continue
-        whole = composed and not (within and text[stop:].lstrip().startswith(","))
-        found.append((claim if whole else _step_of(claim), start, stop))
+        rest = Claim()
+        if state.get("mechanism") in ("rdp", "gdp", "prv"):
+            rest = Claim(accountant={"prv": "pld"}.get(state["mechanism"], state["mechanism"]))
+        return _around(text, each.start(), stop, joined([rest, claim]))
+    lists = {each["list"]: each for each in ASSIGNED.finditer(text)}
+    if len(lists) != 1:
+        return None
+    (each,) = lists.values()
+    try:
+        history = [list(entry) for entry in ast.literal_eval(each["list"])]
+        return _around(text, *each.span("list"), read_history({"history": history}))
+    except (ValueError, SyntaxError, TypeError):
+        return None
+
+
+def _without_name(printed: str) -> str:
+    found = re.fullmatch(r"OrderedDict\((.*)\)", printed, re.DOTALL)
+    return found[1] if found else printed
+
+
+def _closing(text: str, start: int) -> int:
+    """The place after the bracket that closes the first one from a place on."""
+    depth = 0
+    for each in BRACKET.finditer(text, start, start + MAX_EVENT_CHARS):
+        if each[0] in "([{":
+            depth += 1
+        elif each[0] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return each.end()
+    return start
+
+
+def _with_event(text: str) -> Read | None:
+    """Read the one event that a text states, and the words around it; None without one.
+
+    A composition is the whole training; a step alone does not say how many of it there were.
+    Errors: ValueError if the text has several.
+    """
+    found: list[tuple[Claim, int, int]] = []
+    stop = 0
+    while call := EVENT_CALL.search(text, stop):
+        stop = _closing(text, call.start("event"))
+        if stop <= call.start():
+            return None
+        try:
+            claim = read_event(event_in(text[call.start() : stop]))
+        except ValueError:
+            return None
+        composed = "ComposedDpEvent" in call["event"]
+        goes_on = "compose(" in text[max(0, call.start() - 40) : call.start()]
+        if not composed or goes_on:
+            claim = replace(claim, steps=None, mechanism=None)
+        found.append((claim, call.start(), stop))
     if not found:
         return None
-    claim, start, stop = next((each for each in found if each[0].mechanism), found[0])
-    if (calls and len(found) > 1) or any(
-        other not in (claim, _step_of(claim)) for other, _, _ in found
-    ):
+    whole = next((each for each in found if each[0].mechanism), found[0])
+    step = replace(whole[0], steps=None, mechanism=None)
+    if any(each[0] not in (whole[0], step) for each in found):
         raise ValueError(
             "The text has several events: paste the one that holds the whole training."
         )
-    return _around(text, start, stop, claim)
-
-
-def _step_of(claim: Claim) -> Claim:
-    return replace(claim, steps=None, mechanism=None)
+    return _around(text, whole[1], whole[2], whole[0])
 
 
 def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
-    """Read the text around a history; keep its releases, to find contradictions."""
-    read = read_text(text[:start] + text[stop:])
-    length = stop - start
-    found = tuple(_moved(each, start, length) for each in read.found)
-    passed = tuple(_moved(each, start, length) for each in read.passed)
-    history = Found("mechanism", "the releases", start, stop)
-    return Read(joined([claim, read.claim]), (*found, history), passed, read.notes)
+    """Read the text around a record, of which it is said; its releases are kept."""
+    blank = re.sub(r"[^\n]", " ", text[start:stop])
+    if len(text) > MAX_TEXT_CHARS:
+        return Read((Run(claim, (Said("mechanism", "the releases", start, stop),)),))
+    around = _read_text(text[:start] + blank + text[stop:])
+    releases = Said("mechanism", "the releases", start, stop)
+    runs = []
+    for each in around.runs:
+        whole = joined([claim, each.claim])
+        runs.append(Run(whole, (*each.found, releases), each.label, each.told))
+    return Read(tuple(runs), around.passed, around.notes)
 
 
-def _moved(value: Found, start: int, length: int) -> Found:
-    """Move a value's place by `length` if it lies behind `start`."""
-    if value.start < start:
-        return value
-    return value._replace(start=value.start + length, end=value.end + length)
+def _read_text(text: str) -> Read:
+    bare = plain_text(text)
+    statements = Statements(bare.text)
+    drafts = drafts_of(statements.root)
+    people = bool(UNIT["people"].search(bare.text))
+    records = bool(UNIT["example"].search(bare.text))
+    runs: list[Run] = []
+    passed = [*drafts.passed]
+    notes: dict[str, None] = {}
+    off = _off(statements)
+    accumulated = UNIT["accumulated"].search(bare.text)
+    if off:
+        notes[NOTES["not_private"].format(" ".join(off[0].split()))] = None
+    for draft in _worth(drafts.runs)[:MAX_RUNS]:
+        if accumulated and draft.get("accumulation") is None:
+            draft = draft.without("batch", REASONS["parts"])
+        if off:  # then no epsilon is claimed
+            draft = draft.without("epsilon", REASONS["off"])
+        run, left, told = _run(draft, people=people, records=records)
+        passed += left
+        notes |= dict.fromkeys(told)
+        if run.claim not in [each.claim for each in runs]:
+            runs.append(run)
+    if len(drafts.runs) > MAX_RUNS:
+        notes[NOTES["many"].format(len(drafts.runs), MAX_RUNS)] = None
+    told = frozenset(name for name, pattern in TOLD.items() if pattern.search(bare.text))
+    placed = [replace(run, found=tuple(_placed(bare, run.found)), told=told) for run in runs]
+    known = {(each.field, each.start) for run in placed for each in run.found}
+    others = {
+        each.start: each for each in _placed(bare, passed) if (each.field, each.start) not in known
+    }
+    return Read(tuple(placed), tuple(others[place] for place in sorted(others)), tuple(notes))
+
+
+def _off(statements: Statements) -> re.Match[str] | None:
+    """Where a text says that no privacy was applied, to the training itself."""
+    for each in NOT_PRIVATE.finditer(statements.text):
+        if not OTHER.search(" ".join(scope.label for scope in statements.root.path(each.start()))):
+            return each
+    return None
+
+
+def _worth(drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts that say something of their own about noise or privacy; at least one."""
+    own = ("epsilon", "sigma", "q", "share")
+    worth = [each for each in drafts if any(each.get(field) for field in own)]
+    return worth or [*drafts[:1]]
+
+
+def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said], list[str]]:
+    """A training as a run, with what is not taken and what is to be told."""
+    said, clients = of_releases(draft, people=people, records=records)
+    sizes = Draft(tuple(said)).get("examples")
+    said = [*with_share_of_n(said, sizes.value if sizes else None)]
+    whole = Draft(tuple(said))
+    chosen: dict[str, Any] = {}
+    taken = []
+    notes = []
+    for field in NAMES:
+        found = whole.get(field)
+        if found is None:
+            continue
+        try:
+            Claim(**{field: found.value})
+        except ValueError as error:
+            said = [each._replace(why=str(error)) if each == found else each for each in said]
+            continue
+        chosen[field] = found.value
+        taken.append(found)
+        if field == "epsilon" and found.rank == TARGET:
+            notes.append(NOTES["target"].format(written(found.value)))
+    if clients and {"steps", "examples", "q", "batch"} & set(chosen):
+        notes.append(NOTES["people"])
+    left = [each for each in said if each.why] + [*contested(said, chosen)]
+    return Run(Claim(**chosen), tuple(taken), draft.label), left, notes
+
+
+def _placed(bare: Plain, said: Sequence[Said]) -> Iterator[Said]:
+    """Statements with their places in the original text."""
+    for each in said:
+        start, end = bare.span(each.start, each.end)
+        yield each._replace(start=start, end=end)

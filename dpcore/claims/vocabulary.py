@@ -1,82 +1,135 @@
-"""Patterns for texts: patterns.toml, and the names of a claim's values in vocabulary.toml."""
+"""The names of a claim's values in texts: vocabulary.toml, as patterns."""
 
 import re
 import tomllib
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.sampling import SAMPLERS
 
+FACTS: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("vocabulary.toml").read_text(encoding="utf-8")
+)
+REASONS: dict[str, str] = FACTS["reasons"]
+NOTES: dict[str, str] = FACTS["notes"]
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
-# Ranks of a value: a lower one is taken before a higher one.
-FINAL, PLAIN, TARGET, SUPPOSED, LIKENED = range(5)
+# Ranks of a value: the first is taken before the others.
+FINAL, PLAIN, TARGET = range(3)
+COUNTERS = ("step", "epoch")  # at the end of the name of a log's counter
+# Names that alone are a place in a training, which is its end in the last line of a log.
+PLACES = ("step", "round", "iteration", "iter", "update")
+MAX_WORDS = 12  # of a name
 
 
-def _tables(name: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+class Named(NamedTuple):
+    """What a name means; `field` is empty where it names nothing of a claim."""
+
+    field: str
+    rank: int = PLAIN
+    why: str = ""  # that its number is not taken
+    counts: bool = False  # it is the counter of a log
 
 
-def _one_line(pattern: str) -> str:
-    return re.sub(r"\s*\n\s*", "", pattern)
-
-
-def _expanded(patterns: dict[str, str]) -> dict[str, str]:
-    """Replace each @name by the pattern of that name, which stands before."""
-    known: dict[str, str] = {}
-    for name, pattern in patterns.items():
-        known[name] = re.sub(r"@(\w+)", lambda each: known[each[1]], _one_line(pattern))
-    return known
-
-
-FACTS, _WRITTEN = _tables("vocabulary.toml"), _tables("patterns.toml")
-FIELDS = {
-    field: {part: _one_line(each) for part, each in parts.items()}
-    for field, parts in FACTS["fields"].items()
-}
-REASONS, NOTES = FACTS["reasons"], FACTS["notes"]
-RULES = tuple((re.compile(pattern), new) for pattern, new in _WRITTEN["plain"]["rules"])
-PATTERNS = SimpleNamespace(
-    **{name: re.compile(each) for name, each in _expanded(_WRITTEN["patterns"]).items()}
-)
-_AROUND = _expanded(_WRITTEN["names"])
-
-
-def _any(part: str, before: str, after: str, flags: str = "(?i:") -> re.Pattern[str]:
-    """Return the pattern of a part of all fields, a group each; one without it never matches."""
-    groups = (f"(?P<{field}>{flags}{words.get(part, '(?!)')}))" for field, words in FIELDS.items())
-    return re.compile(f"{before}(?:{'|'.join(groups)}){after}")
-
-
-NAMES = (  # at the end of the text before a number
-    _any("names", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['gap']})"),
-    _any("headed", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['headed_gap']})"),
-    _any("headed", _AROUND["option"], "[ =]$"),
-    _any("headed", r"[;,(]\s{1,4}", " $"),  # in a list, as in "sigma 1.1, epochs 15"
-    _any("letters", r"(?:(?<![\w-])(?<![A-Z][A-Z] )|(?<=\s--))", _AROUND["after_letter"], "(?:"),
-)
-OTHERS = {
-    field: re.compile(rf"(?i){_AROUND['start']}(?:{each})(?: [A-Za-z]+){{0,3}}[ \t\"'-]*\Z")
-    for field, words in FIELDS.items()
-    for each in ["|".join([FACTS["models"], *([words["other"]] if "other" in words else [])])]
-}
-_ALL_NAMES = "|".join(
-    words[part] for words in FIELDS.values() for part in ("names", "headed") if part in words
-)
-# Of a line, with a clause.
-LONG_NAME = re.compile(rf"(?i)[^\w(]*(?P<name>{_ALL_NAMES}){_AROUND['clause']}")
-WORDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(  # the field, its value, and its words
-    (field, value, re.compile(_one_line(pattern), re.IGNORECASE))
-    for field, pairs in (
-        *FACTS["words"].items(),
-        ("sampler", {n: s.spellings for n, s in SAMPLERS.items()}),
-        ("accountant", {n: a.spellings for n, a in ACCOUNTANTS.items()}),
+def any_of(words: Iterable[str]) -> str:
+    """A pattern of any of these words, the longest first; blanks may be written as _ or -."""
+    return "|".join(
+        re.escape(each).replace(r"\ ", r"[\s_/'’-]")
+        for each in sorted(words, key=len, reverse=True)
     )
-    for value, pattern in pairs.items()
-    if pattern
+
+
+def one_blank(name: str) -> str:
+    """A name as it stands in the vocabulary."""
+    return re.sub(r"[\s_/'’-]+", " ", name).lower()
+
+
+WORDS = FACTS["words"]
+SPELLINGS: dict[str, dict[str, str]] = {
+    "sampler": {name: each.spellings for name, each in SAMPLERS.items() if each.spellings},
+    "accountant": {name: each.spellings for name, each in ACCOUNTANTS.items() if each.spellings},
+}
+# A field, its value, and the words that say it.
+SAID_IN_WORDS = tuple(
+    (field, value, re.compile(pattern, re.IGNORECASE))
+    for table in (FACTS["words_of"], SPELLINGS)
+    for field, patterns in table.items()
+    for value, pattern in patterns.items()
 )
-_NAMES = "|".join({*OPACUS, *ACCOUNTANTS})
+OTHER = re.compile(rf"(?i)(?<![^\W\d_])(?:{any_of(WORDS['other'])})(?![^\W\d_])")
+OF_A_NAME = [*WORDS["plain"], *WORDS["final"], *WORDS["target"]]
+BESIDE = re.compile(rf"(?:(?:{any_of([*OF_A_NAME, *OPACUS, 'pld', 'moments'])})\s?)*")
+BEFORE = re.compile(
+    rf"(?i)(?:^|[^\w\s]|(?<![^\W\d_])(?:{any_of([*WORDS['before'], *WORDS['around']])})[\s]?)\s*$"
+)
+LINKS = any_of(FACTS["links"]["words"])
+JOINED = rf"(?:{any_of(FACTS['links']['joined'])})"  # to a name, without a blank
+DOUBT = {name: re.compile(pattern) for name, pattern in FACTS["doubt"].items()}
+UNIT = {name: re.compile(pattern) for name, pattern in FACTS["unit"].items()}
+NOT_TRAINING = {name: re.compile(each) for name, each in FACTS["not_training"].items()}
+TOLD = {name: re.compile(pattern) for name, pattern in FACTS["told"].items()}
+NOT_PRIVATE = re.compile(FACTS["not_private"]["pattern"])
+_FIELDS = {name: field for field, names in FACTS["names"].items() for name in names}
+_HEADED = _FIELDS | {name: field for field, names in FACTS["headed"].items() for name in names}
+NAME = rf"(?:{any_of(_FIELDS)})"
+LETTER = {letter: field for field, letters in FACTS["letters"].items() for letter in letters}
+UNITS = {name: field for field, names in FACTS["units"].items() for name in names}
+OF_A_STEP = any_of(FACTS["of_a_step"]["words"])
 NAMED_ACCOUNTANT = re.compile(
-    rf"(?i)\b(?:accountant|accounting|mechanism)\W{{1,8}}(?P<name>{_NAMES})\b"
+    r"(?i)\b(?:accountant|accounting|mechanism)[\w]{0,5}\W{1,8}"
+    rf"(?P<name>{'|'.join({*OPACUS, *ACCOUNTANTS})})\b"
 )
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_ASIDE = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]?")
+_MARKS = re.compile(r"[\s_\-./'’\"|:*#<>,;@()]+")
+
+
+@cache
+def named(phrase: str, *, headed: bool = False) -> Named:
+    """What a whole key, option or head of a table names.
+
+    >>> named("noise_multiplier"), named("--target-epsilon").rank == TARGET
+    (Named(field='sigma', rank=1, why='', counts=False), True)
+    >>> named("adam_epsilon").field, named("local_epochs").field, named("Batch size (B)").field
+    ('', '', 'batch')
+    """
+    if "Δ" in phrase:  # a difference; as a small letter it would be δ
+        return Named("", why=REASONS["nameless"])
+    if OTHER.search(_MARKS.sub(" ", _CAMEL.sub(" ", phrase))):
+        return Named("", why=REASONS["other"])
+    bare = phrase if phrase.startswith("len(") else _ASIDE.sub(" ", phrase)
+    words = _MARKS.sub(" ", _CAMEL.sub(" ", bare)).lower().split()
+    table = _HEADED if headed else _FIELDS
+    if len(words) > MAX_WORDS:
+        return Named("", why=REASONS["nameless"])
+    for length in range(len(words), 0, -1):
+        for start in range(len(words) - length + 1):
+            core = words[start : start + length]
+            field = table.get(" ".join(core))
+            rest = [*words[:start], "", *words[start + length :]]
+            if field and _are_beside(field, core, rest):
+                place = " ".join(core) in PLACES
+                rank = TARGET if place else rank_of(" ".join(words))
+                return Named(field, rank, counts=place or core[-1] in COUNTERS)
+    return Named("", why=REASONS["nameless"])
+
+
+def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
+    """True if the words around a name leave it what it is: others, or its own symbol."""
+    if len(" ".join(core)) == 1 and any(rest) and core[0] not in "εδσ":
+        return False  # a letter alone
+    others = " ".join(each for each in rest if _FIELDS.get(each) != field).strip()
+    return bool(BESIDE.fullmatch(others))
+
+
+def rank_of(words: str) -> int:
+    """The rank that the words of a name give its value."""
+    found = set(re.split(r"[\s_-]+", words.lower()))
+    if found & set(WORDS["final"]):
+        return FINAL
+    several = any(each in words.lower() for each in WORDS["target"] if " " in each)
+    if several or found & set(WORDS["target"]):
+        return TARGET
+    return PLAIN

@@ -36,6 +36,17 @@ PROJECTION_NOTE = "Charges one noisy release at (1, sigma of DP-PCA), then the s
 
 def unaccounted(config: RunConfig) -> str:
     """The reason why there is no epsilon, as a sentence; empty if there is one."""
+    why = unbounded(config)
+    if why or config.sampler == Poisson.name:
+        return why
+    return of_other_batches(config)
+
+
+def unbounded(config: RunConfig) -> str:
+    """The reason why nothing is proven for the steps, as a sentence; empty if a bound is.
+
+    The noise of Poisson batches is judged with the releases before the first step: `plan`.
+    """
     if not config.private:
         return "Not private: no gradient is clipped and no noise drawn, so epsilon is infinite."
     if config.sigma == 0:
@@ -46,9 +57,12 @@ def unaccounted(config: RunConfig) -> str:
             " without noise. So clipping does not bound the influence of one example. This reading"
             " is a demonstration."
         )
-    if config.sampler != Poisson.name:
-        return of_other_batches(config)
-    return ""
+    if config.sampler == Poisson.name:
+        return ""
+    sigma = config.sigma / sensitivity_of(config)
+    if sigma < MIN_SIGMA:
+        return f"No epsilon: sigma={config.sigma:g} is below {MIN_SIGMA:g} sensitivities."
+    return missing_noise(config, (Release(1.0, sigma, config.steps_of_epochs),))
 
 
 def sensitivity_of(config: RunConfig) -> float:
@@ -61,11 +75,6 @@ def of_other_batches(config: RunConfig) -> str:
     sampler = SAMPLERS[config.sampler]
     steps = config.steps_of_epochs
     sigma = config.sigma / sensitivity_of(config)
-    if sigma < MIN_SIGMA:
-        return f"No epsilon: sigma={config.sigma:g} is below {MIN_SIGMA:g} sensitivities."
-    why = missing_noise(config, (Release(1.0, sigma, steps),))
-    if why:
-        return why
     found = sampler.curve(config.q, sigma, steps, config.delta).last
     ends = f"{outward(found.lower or 0.0, math.floor)} and {outward(found.value, math.ceil)}"
     return (

@@ -3,6 +3,7 @@
 from dpcore.runs.export.base import FolderForm, Form, TextForm, record_of
 from dpcore.runs.export.data_forms import CSV, DP_EVENT, JSON
 from dpcore.runs.export.model_card import CARD
+from dpcore.runs.export.registry import REGISTRY
 from dpcore.runs.export.scripts import DP_ACCOUNTING, OPACUS, SCRIPT
 from dpcore.runs.export.trackers import MLFLOW, TENSORBOARD
 from dpcore.runs.history import RunRecord
@@ -11,7 +12,18 @@ __all__ = ["FORMS", "FolderForm", "Form", "RunRecord", "TextForm", "file_name", 
 
 FORMS: dict[str, Form] = {
     each.name: each
-    for each in (CSV, JSON, TENSORBOARD, MLFLOW, SCRIPT, OPACUS, DP_ACCOUNTING, DP_EVENT, CARD)
+    for each in (
+        CSV,
+        JSON,
+        TENSORBOARD,
+        MLFLOW,
+        SCRIPT,
+        OPACUS,
+        DP_ACCOUNTING,
+        DP_EVENT,
+        CARD,
+        REGISTRY,
+    )
 }
 
 

@@ -1,0 +1,282 @@
+"""The layout of a plain text: what stands within what.
+
+A scope is a part of a text: the whole of it, a section, a paragraph, a line, a table with its rows,
+a pair of brackets. What one scope says holds for all scopes within it.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from operator import attrgetter
+from typing import Any
+
+
+class Kind(StrEnum):
+    """What a scope is; rows, columns, elements and commands are of a training each."""
+
+    TEXT = "text"
+    SECTION = "section"
+    BLOCK = "paragraph"
+    GROUP = "group"
+    LINE = "line"
+    ELEMENT = "element"
+    COMMAND = "command"
+    TABLE = "table"
+    ROW = "row"
+    COLUMN = "column"
+    CELL = "cell"
+
+
+APART = (Kind.ELEMENT, Kind.COMMAND, Kind.ROW, Kind.COLUMN)
+MAX_DEPTH = 40
+HEADING = re.compile(
+    r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w. \"'-]{1,60})\]{1,2}$"
+)
+UNDERLINE = re.compile(r"(?:={3,}|-{3,})\s*$")
+BULLET = re.compile(r"\s*(?:[-*+•·]|\d{1,2}[.)])\s+")
+KEYED = re.compile(
+    r"\s*[\"']?[^\W\d][^:=\n|]{0,60}?[\"']?\s?(?::|=|\s=>|\?=)(?!\w)\s?|\s*--?\w[\w-]*[ =]"
+)
+COMMAND = re.compile(
+    r"\s*(?:[$>%]\s+)?(?:\w+=\S+\s+)*"
+    r"(?:python3?|torchrun|accelerate|bash|sh|deepspeed|srun|flwr|uv run|poetry run|\./)\b[^\n]*"
+)
+COMMENTED = re.compile(
+    r"\s*(?:#+|//|%|;|--)\s*(?:[$>]\s+)?(?=(?:python3?|torchrun|bash)\s|[\w.\"'-]+\s?=\s?\S|--\w|[\w.]+:\s+[-\d.])"
+)
+REMARK = re.compile(r"(?:\s#\s|\s//\s|\s%\s)[^\n]*")
+BEFORE_BRACKET = re.compile(
+    r"(?P<key>[A-Za-z_][\w .-]{0,40}?)[\"'\]]*\s*(?:[:=]\s*)?(?:[A-Za-z_][\w.]{0,30})?$"
+)
+SENTENCE = re.compile(r"\W{0,9}(?:[^\W\d_]{2,40}\W{1,9}){4}")
+UNENDED = re.compile(r"[\w,)]\s*$")
+LABEL = re.compile(r"\s*(?:[-*+•]\s+)?(?P<label>[A-Za-z][\w .()-]{0,40}?)\s?[:=]")
+COUNTER = re.compile(
+    r"(?i)(?<![A-Za-z])(?P<unit>epoch[ea]?|époque|época|エポック|에폭|에포크|轮次|ep(?!s)|round|step|it|iter|iteration|update|runde|schritt|ronda|tour|ラウンド|ステップ|라운드|스텝)"
+    r"[\"']?\s?[:=#]?\s{0,8}\[?(?P<count>\d{1,9})(?:\s?/\s?\d{1,9})?(?![\d.]|,\d| ?%)"
+)
+LOG_START = re.compile(r"[\W\d]{0,60}(?:[A-Za-z]\w{0,30}?[\W\d_]{1,24}){0,5}$")
+EPSILON = re.compile(
+    r"(?i)(?<![a-z])(?:eps(?:ilon)?|ε)(?![a-z])|隐私预算|隱私預算|プライバシー予算"
+)
+ANOTHERS = re.compile(r"(?i)\bbaseline|\bnon-?private|\bwithout (?:dp|privacy)|\bpre-?train")
+INDEX = re.compile(
+    r"\b(?:[A-Z]|\d+(?:\.\d+)?|one|two|three|first|second|third|small|medium|large)\b"
+)
+
+
+@dataclass(eq=False)
+class Scope:
+    """A part of a text, the parts within it, and what stands in it outside of those."""
+
+    kind: Kind
+    start: int
+    end: int
+    label: str = ""
+    children: list["Scope"] = field(default_factory=list)
+    said: list[Any] = field(default_factory=list)
+
+    def at(self, place: int) -> "Scope":
+        """The innermost scope at a place."""
+        inner = self._within(place)
+        return inner.at(place) if inner else self
+
+    def _within(self, place: int) -> "Scope | None":
+        """The part that a place is in; the columns of a table are none."""
+        found = bisect_right(self.children, place, key=attrgetter("start")) - 1
+        if found < 0:
+            return None
+        each = self.children[found]
+        inside = each.kind is not Kind.COLUMN and place < each.end
+        return each if inside else None
+
+    def path(self, place: int) -> list["Scope"]:
+        """All scopes around a place whose labels tell whose numbers stand there."""
+        own: list[Scope] = [self] if self._tells() else []
+        inner = self._within(place)
+        return own + inner.path(place) if inner else own
+
+    def _tells(self) -> bool:
+        """True if the label says whose numbers stand here; of a heading, few words do."""
+        if self.kind is Kind.SECTION:
+            return bool(ANOTHERS.search(self.label))
+        return bool(self.label)
+
+    def like(self, other: "Scope") -> bool:
+        """True if the labels differ by a number or a letter alone, as in Model A and Model B."""
+        own, theirs = INDEX.sub("#", self.label), INDEX.sub("#", other.label)
+        return own == theirs and "#" in own and self.label != other.label
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line with its place."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield start, line
+        start += len(line)
+
+
+def outline(text: str, tables: Sequence[Scope]) -> Scope:
+    """All scopes of a text; its tables are known."""
+    lines = list(lines_of(text))
+    brackets = list(_brackets(text))
+    found = [*brackets, *tables]
+    long = [each for each in found if "\n" in text[each.start : each.end]]
+    for each in (*_sections(lines, len(text)), *_indented(lines), *_blocks(lines)):
+        if not any(_cross(each, other) for other in long):
+            found.append(each)
+            if each.kind is not Kind.BLOCK:
+                long.append(each)
+    spans = sorted((each.start, each.end) for each in tables)
+    for each in _lines(lines):
+        crossed = any(_cross(each, other) for other in long)
+        inside = any(start <= each.start < end for start, end in spans)
+        if not crossed and not inside:
+            found.append(each)
+    return _nested(found, len(text))
+
+
+def _cross(one: Scope, other: Scope) -> bool:
+    """True if two scopes overlap and none is within the other."""
+    if one.end <= other.start or other.end <= one.start:
+        return False
+    within = other.start <= one.start and one.end <= other.end
+    around = one.start <= other.start and other.end <= one.end
+    return not within and not around
+
+
+def _nested(found: list[Scope], length: int) -> Scope:
+    root = Scope(Kind.TEXT, 0, length)
+    stack = [root]
+    for each in sorted(found, key=lambda one: (one.start, -one.end)):
+        while len(stack) > 1 and each.start >= stack[-1].end:
+            stack.pop()
+        parent = stack[-1]
+        if each.end <= parent.end and len(stack) < MAX_DEPTH:
+            parent.children.append(each)
+            stack.append(each)
+    return root
+
+
+def _brackets(text: str) -> Iterator[Scope]:
+    """Yield pairs of brackets around keys with values: of JSON, of a call, of a structure."""
+    opened: list[tuple[str, int]] = []
+    for each in re.finditer(r"[({\[]|[)}\]]", text):
+        if each[0] in "({[":
+            opened.append((each[0], each.start()))
+        elif opened:
+            sign, start = opened.pop()
+            inner = text[start + 1 : each.start()]
+            called = sign != "(" or text[start - 1 : start].isalnum() or "\n" in inner
+            if called and re.search(r"[:=]", inner):
+                before = BEFORE_BRACKET.search(text[max(0, start - 80) : start].split("\n")[-1])
+                label = before["key"].strip() if before else ""
+                listed = bool(opened) and opened[-1][0] == "[" and not label
+                yield Scope(Kind.ELEMENT if listed else Kind.GROUP, start, each.end(), label)
+
+
+def _sections(lines: list[tuple[int, str]], length: int) -> Iterator[Scope]:
+    """Yield the part below each heading, up to the next one of its level."""
+    heads: list[tuple[int, int, str, Kind]] = []  # place, level, label, kind
+    before = ""
+    for place, (start, line) in enumerate(lines):
+        found = HEADING.match(line.strip())
+        below = lines[place + 1][1] if place + 1 < len(lines) else ""
+        if found and found["name"] and "=" not in line:
+            kind = Kind.ELEMENT if line.strip().startswith("[[") else Kind.GROUP
+            heads.append((start, 1, found["name"], kind))
+        elif found and found["level"] and not before.strip() and not COMMENTED.match(line):
+            heads.append((start, len(found["level"]), found["label"], Kind.SECTION))
+        elif UNDERLINE.match(below) and line.strip() and "|" not in line and not before.strip():
+            heads.append((start, 1, line.strip(), Kind.SECTION))
+        before = line
+    for place, (start, level, label, kind) in enumerate(heads):
+        later = [each[0] for each in heads[place + 1 :] if each[1] <= level]
+        yield Scope(kind, start, later[0] if later else length, label)
+
+
+def _indented(lines: list[tuple[int, str]]) -> Iterator[Scope]:
+    """Yield each line that ends with a colon, with the lines or items below it."""
+    for place, (start, line) in enumerate(lines):
+        head = REMARK.sub("", line).rstrip()
+        element = bool(BULLET.match(line) and KEYED.match(BULLET.sub("", line, count=1)))
+        if not (head.endswith(":") or element) or len(head) > 100:
+            continue
+        depth = _depth(line)
+        end = start + len(line)
+        gap = False
+        for at, below in lines[place + 1 :]:
+            if not below.strip():
+                gap = True
+                continue
+            listed = bool(BULLET.match(below)) and not BULLET.match(line) and _depth(below) >= depth
+            if element and (BULLET.match(below) or not KEYED.match(below)):
+                break
+            if not (_depth(below) > depth or (listed and not gap)):
+                break
+            end = at + len(below)
+        if end > start + len(line):
+            label = BULLET.sub("", head).strip(" \"':")
+            if element:
+                yield Scope(Kind.ELEMENT, start, end, label.partition(":")[2].strip(" \"'"))
+            else:
+                yield Scope(Kind.GROUP, start, end, label)
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _blocks(lines: list[tuple[int, str]]) -> Iterator[Scope]:
+    """Yield the paragraphs: lines without a blank one between them."""
+    start = end = 0
+    for at, line in lines:
+        if line.strip():
+            end = at + len(line)
+        elif end > start:
+            yield Scope(Kind.BLOCK, start, end)
+        if not line.strip():
+            start = end = at + len(line)
+    if end > start:
+        yield Scope(Kind.BLOCK, start, end)
+
+
+def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
+    """The lines that stand for themselves: items, keys with values, and commands.
+
+    A line that goes on with the one before, deeper or in its sentence, is part of it.
+    """
+    found: list[Scope] = []
+    goes_on = False  # the line before is one that stands for itself
+    unended = False  # the line before is in the middle of a sentence
+    for start, line in lines:
+        end = start + len(line)
+        keyed = _is_log(line) or (not unended and KEYED.match(line))
+        unended = bool(not keyed and SENTENCE.match(line) and UNENDED.search(line[-9:]))
+        if COMMAND.match(line) and not COMMENTED.match(line):
+            found.append(Scope(Kind.COMMAND, start, end))
+            goes_on = False
+        elif BULLET.match(line) or keyed:
+            label = LABEL.match(line)
+            found.append(Scope(Kind.LINE, start, end, label["label"] if label else ""))
+            goes_on = True
+        elif line.strip() and goes_on and (_depth(line) or line[:1].islower()):
+            found[-1].end = end
+        else:
+            goes_on = False
+    return found
+
+
+def _is_log(line: str) -> bool:
+    """True for a line with a counter and an epsilon."""
+    return counter_of(line) is not None
+
+
+def counter_of(line: str) -> re.Match[str] | None:
+    """The counter near the beginning of a line that has an epsilon."""
+    found = COUNTER.search(line[:160])
+    if found and EPSILON.search(line) and LOG_START.match(line[: found.start()]):
+        return found
+    return None

@@ -1,0 +1,268 @@
+"""What a plain text says: values with their names, and numbers that have none.
+
+A number counts only beside its name: the head of a table, the key or option that holds it, the
+words before it, or the unit after it.
+"""
+
+import re
+
+from dpcore.claims import vocabulary as words
+from dpcore.claims.keys import NAMELESS, by_key, by_line, by_list, by_option, defaults_of
+from dpcore.claims.prose import (
+    ARGUMENT,
+    K_OF_N,
+    ORDINAL,
+    PAIR,
+    RESULT,
+    SAMPLED,
+    by_unit,
+    by_words,
+    is_pair,
+)
+from dpcore.claims.scopes import COMMENTED, Kind, Scope, counter_of, lines_of, outline
+from dpcore.claims.tables import Cell, Table, tables_of
+from dpcore.claims.values import FIGURE, LIST, RANGE, Said, valued
+from dpcore.claims.vocabulary import FINAL, PLAIN, REASONS, TARGET, Named, named
+
+MAX_LEAD = 160  # characters before a number that may tell its meaning
+AFTER = 60  # and after it
+STOP = re.compile(
+    r"(?<!vs)(?<!e\.g)(?<!i\.e)(?<!al)(?<!approx)(?<!ca)[.!?;]\s|[.;]$|。|\n(?=\s*[\d\[{(|>#*-])"
+)
+SCRIPT = re.compile(  # that trains nothing
+    r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"
+)
+DENIED = re.compile(  # before a word
+    r"(?i)(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of|kein\w*"
+    r"|nicht|ohne|pas|sans)|n['’]t)(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$"
+)
+DENIED_AFTER = re.compile(
+    r"(?i)(?:[ _]\w+){0,2}[\"']?\s?[=:]\s?[\"']?(?:false|no|none|off|0(?!\.\d))\b"
+    r"|(?: \w+){0,2} (?:is|are|was|were|does|do|did)(?:n['’]t| not)\b"
+)
+PATCH = re.compile(r"(?m)^@@ -\d")
+BELOW = re.compile(r"<\s?$")
+
+
+class Statements:
+    """All that one plain text says, each in its scope."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        tables = tables_of(text)
+        self.root = outline(text, [each.scope for each in tables])
+        self._taken: set[int] = set()  # places of numbers and words that were read
+        old = "-" if PATCH.search(text) else "\n"  # lines that a patch takes out
+        self._commented = [
+            (start, start + len(line))
+            for start, line in lines_of(text)
+            if COMMENTED.match(line) or line.startswith(old)
+        ]
+        for table in tables:
+            self._read_table(table)
+        self._read_defaults()
+        self._read_forms()
+        self._read_counters()
+        self._read_figures()
+        self._read_words()
+
+    def _note(self, said: Said, scope: Scope | None = None) -> None:
+        self._taken.update(range(said.start, said.end))
+        if any(low <= said.start < high for low, high in self._commented):
+            said = said._replace(why=said.why or REASONS["commented"])
+        (scope or self.root.at(said.start)).said.append(said)
+
+    def _free(self, start: int, end: int) -> bool:
+        return self._taken.isdisjoint(range(start, end))
+
+    def _value(self, meaning: Named, text: str, start: int) -> Said:
+        """Read a number as what it means, with the doubts that its sentence raises."""
+        if not meaning.field:
+            why = meaning.why or REASONS["nameless"]
+            return Said("", text.strip(), start, start + len(text), why)
+        lead = self.sentence(start)
+        why = meaning.why or self._doubt(meaning, text, lead, start + len(text))
+        rank = meaning.rank
+        if rank == PLAIN and meaning.field == "epsilon":
+            near = lead[-80:]
+            if words.DOUBT["done"].search(near):
+                rank = FINAL
+            elif words.DOUBT["aimed"].search(near):
+                rank = TARGET
+        said = Said(meaning.field, text, start, start + len(text), why, rank, meaning.counts)
+        return valued(said)
+
+    def _doubt(self, meaning: Named, text: str, lead: str, end: int) -> str:
+        """The reason why a number is not what its name says; "" if there is none."""
+        after = self.text[end : end + AFTER]
+        if words.DOUBT["elsewhere"].search(lead) or words.DOUBT["after"].match(after):
+            return REASONS["another"]
+        if words.DOUBT["supposed"].search(lead):
+            return REASONS["supposed"]
+        counted = meaning.field in ("examples", "clients", "devices")
+        if counted and words.NOT_TRAINING["pattern"].search(lead[-80:]):
+            return REASONS["other"]
+        most = meaning.rank == TARGET and meaning.field in ("batch", "examples", "clients", "sigma")
+        below = meaning.field == "delta" and "/" in text and BELOW.search(lead)
+        return REASONS["other"] if most or below else ""
+
+    def sentence(self, start: int) -> str:
+        """The sentence before a place, within its line, item or paragraph."""
+        low = max(self.root.at(start).start, start - 2 * MAX_LEAD)
+        part = self.text[low:start]
+        return part[max((each.end() for each in STOP.finditer(part)), default=0) :]
+
+    def _read_table(self, table: Table) -> None:
+        """Read a table; an epsilon whose head names its accountant is a claim of its own."""
+        epsilons = [
+            (low, high)
+            for low, high in table.heads
+            if named(self.text[low:high], headed=True).field == "epsilon"
+        ]
+        for cell in table.cells:
+            said = self._in_cell(cell)
+            if said is None:
+                continue
+            accountants = [
+                Said(field, value, cell.start, cell.end)
+                for field, value, pattern in words.SAID_IN_WORDS
+                if field == "accountant" and pattern.search(cell.head)
+            ]
+            apart = len(epsilons) > 1 or accountants
+            if apart and said.field == "epsilon" and said.rank != TARGET:
+                own = Scope(Kind.CELL, cell.start, cell.end, cell.head)
+                own.said += accountants
+                cell.scope.children.append(own)
+                self._note(said, own)
+            else:
+                self._note(said, cell.scope)
+        for low, high in epsilons:
+            self._taken.update(range(low, high))
+
+    def _in_cell(self, cell: Cell) -> Said | None:
+        """The number of a cell that holds a number alone, or one with something in brackets."""
+        text = self.text[cell.start : cell.end]
+        found = FIGURE.search(text)
+        if found is None:
+            return None
+        lead = text[: found.start()].strip(" \"'=≈~").removesuffix("<=")
+        rest = text[found.end() :].strip(" \"'")
+        if lead or (rest and rest[0] not in "(%["):
+            return None
+        meaning = named(cell.head, headed=True)
+        if words.OTHER.search(cell.scope.label):
+            meaning = meaning._replace(why=REASONS["another"])
+        return self._value(meaning, found[0], cell.start + found.start())
+
+    def _read_defaults(self) -> None:
+        """Read the defaults of options in Python."""
+        for meaning, number, place in defaults_of(self.text):
+            if number and meaning.field:
+                self._note(self._value(meaning, number[0], number.start()))
+            self._taken.update(range(*place))
+
+    def _read_forms(self) -> None:
+        """Read (3, 1e-5)-DP, 10 of 100 clients, results of accountants, and "20th epoch"."""
+        for each in PAIR.finditer(self.text):
+            if is_pair(each) and self._free(*each.span("delta")):
+                for field in ("epsilon", "delta"):
+                    self._note(self._value(Named(field), each[field], each.start(field)))
+        for each in K_OF_N.finditer(self.text):
+            around = self.sentence(each.start()) + self.text[each.end() : each.end() + AFTER]
+            if SAMPLED.search(around):
+                share = each["k"] if "%" in each["k"] else f"{each['k']}/{each['n']}"
+                said = self._value(Named("share"), share, each.start("k"))
+                self._note(said._replace(end=each.end("k")))
+                self._note(self._value(Named("clients"), each["n"], each.start("n")))
+        for field, pattern in (("epsilon", RESULT), ("delta", ARGUMENT), ("epochs", ORDINAL)):
+            for each in pattern.finditer(self.text):
+                self._note(self._value(Named(field), each["value"], each.start("value")))
+
+    def _read_counters(self) -> None:
+        """Read the counters of lines that print an epsilon."""
+        for start, line in lines_of(self.text):
+            found = counter_of(line)
+            if found is None:
+                continue
+            unit = found["unit"].lower()
+            field = "steps"
+            if unit[0] in "eéエ에轮":
+                field = "epochs"
+            elif unit[0] in "rtラ라":
+                field = "rounds"
+            low, high = start + found.start("count"), start + found.end()
+            if self._free(low, high):
+                value = float(found["count"]) if field == "epochs" else int(found["count"])
+                self._note(Said(field, value, low, high, "", FINAL, counts=True))
+
+    def _read_figures(self) -> None:
+        """Read all other numbers, each by what stands around it."""
+        last = 0
+        for each in FIGURE.finditer(self.text):
+            start, end = each.span()
+            ranged = RANGE.search(self.text[max(0, start - 8) : start])
+            if self._free(start, end) and not ranged:
+                meaning = self._meaning(each, last)
+                if not meaning.why and LIST.match(self.text[end : end + AFTER]):
+                    meaning = meaning._replace(why=REASONS["nameless"])
+                self._note(self._value(meaning, each[0], start))
+            last = end
+
+    def _meaning(self, figure: re.Match[str], last: int) -> Named:
+        """What a number is, which stands after the number that ends at `last`."""
+        start, end = figure.span()
+        scope = self.root.at(start)
+        within = self.text[scope.start : scope.end]
+        path = self.root.path(start)
+        found = self._by_layout(figure, last, within) or by_key(
+            self.text[max(last, start - MAX_LEAD) : start],
+            [each.label for each in path if each.kind is Kind.GROUP],
+        )
+        if found is None:
+            lead = self.text[max(last, start - MAX_LEAD) : start]
+            wide = self.text[max(0, start - MAX_LEAD) : start]
+            after = self.text[end : end + 2 * AFTER]
+            found = by_words(figure[0], lead) or by_unit(figure[0], wide, after) or NAMELESS
+        labels = " ".join(re.sub(r"[_.-]", " ", each.label) for each in path)
+        if words.OTHER.search(labels):
+            return found._replace(why=found.why or REASONS["other"])
+        if scope.kind is Kind.COMMAND and SCRIPT.search(within):
+            return found._replace(why=found.why or REASONS["another"])
+        return found
+
+    def _by_layout(self, figure: re.Match[str], last: int, within: str) -> Named | None:
+        """What a number is that ends a line of its own, is in a list, or has an option."""
+        start, end = figure.span()
+        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        alone = by_line(line, ends=self.text[end : end + 1] in ("", "\n"))
+        if alone:
+            return alone
+        lead = self.text[max(last, start - MAX_LEAD) : start]
+        if lead[:1] in (",", ";") or len(lead) == start:
+            listed = by_list(lead)
+            if listed:
+                return listed
+        return by_option(lead, within)
+
+    def _read_words(self) -> None:
+        """Read samplers, accountants and adjacencies, which are said in words."""
+        for field, value, pattern in words.SAID_IN_WORDS:
+            for each in pattern.finditer(self.text):
+                before = self.sentence(each.start())
+                after = self.text[each.end() : each.end() + AFTER]
+                denied = DENIED.search(before[-60:]) or DENIED_AFTER.match(after)
+                if denied or not self._free(each.start(), each.start() + 1):
+                    continue
+                doubt = words.DOUBT["supposed"].search(before)
+                doubt = doubt or words.DOUBT["elsewhere"].search(before)
+                self._note_word(field, value, each.span(), REASONS["supposed"] if doubt else "")
+        for each in words.NAMED_ACCOUNTANT.finditer(self.text):
+            name = each["name"].lower()
+            self._note_word("accountant", words.OPACUS.get(name, name), each.span("name"), "")
+
+    def _note_word(self, field: str, value: str, place: tuple[int, int], why: str) -> None:
+        """Note a word, which another pattern may read, too."""
+        commented = any(low <= place[0] < high for low, high in self._commented)
+        if commented:
+            why = REASONS["commented"]
+        self.root.at(place[0]).said.append(Said(field, value, *place, why))
