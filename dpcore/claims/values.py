@@ -72,6 +72,8 @@ class Said(NamedTuple):
 def valued(said: Said) -> Said:
     """A statement whose text is read as the value of its field; passed over if it is none."""
     text = said.value
+    if said.field in WHOLE and POINTED.fullmatch(text.strip()):
+        return said._replace(why=said.why or REASONS["comma"])
     try:
         value = read_value(said.field, text)
     except ValueError as error:
@@ -87,7 +89,7 @@ def _odd(field: str, text: str, value: Any) -> str:
     if "/" in text and field not in SHARES:
         return REASONS["nameless"]
     grouped = field in CAREFUL and GROUPED.fullmatch(text.strip())
-    pointed = field in (*WHOLE, "epochs") and POINTED.fullmatch(text.strip())
+    pointed = field == "epochs" and POINTED.fullmatch(text.strip())
     if grouped or pointed:
         return REASONS["comma"]
     if field == "epsilon" and value.value < MIN_EPSILON:

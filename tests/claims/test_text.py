@@ -321,7 +321,7 @@ def test_two_values_in_one_scope_are_both_offered() -> None:
             "batch q examples"
         ),
         "epochs = 5 of A, epochs = 50 of B; we went on for 1,000 rounds; epsilon = 3, sigma 1.1": (
-            "epochs steps"
+            "epochs"
         ),
     }.items():
         claim = read(text).claim
