@@ -424,6 +424,7 @@ VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
     "mma": (Standing.HOLDS, "at most 0.9481", None),
     "vaultgemma": (Standing.INSUFFICIENT, "sigma", None),
     "opacus-rdp": (Standing.HOLDS, "at most 6.7", "rdp"),
+    "tiny-noise": (Standing.REFUTED, "at least 2.17e8", None),
     "opacus-prv": (Standing.UNPROVEN, "between 6.76", "pld"),
 }
 
