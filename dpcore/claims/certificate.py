@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import dpcore
+from dpcore import __version__
 from dpcore.claims.claim import NAMES, Claim
 from dpcore.claims.dp_event import read_event
 from dpcore.claims.facts import NAMES as FACT_NAMES
@@ -37,7 +37,7 @@ def certificate_of(
     }
     return {
         "format": FORMAT,
-        "version": dpcore.__version__,
+        "version": __version__,
         "inputs": inputs,
         "sha256": _hash_of(inputs),
         **as_object(verdict),
@@ -61,7 +61,7 @@ def check_again(found: Any) -> str:
     said = str(found.get("verdict"))
     if said == verdict.standing.value:
         return SAME.format(f"{said}. {verdict.sentence}".rstrip("."))
-    return DIFFERS.format(said, dpcore.__version__, verdict.standing.value)
+    return DIFFERS.format(said, __version__, verdict.standing.value)
 
 
 def claim_in(found: Mapping[str, Any]) -> Claim:

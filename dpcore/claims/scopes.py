@@ -31,6 +31,7 @@ class Kind(StrEnum):
 
 APART = (Kind.ELEMENT, Kind.COMMAND, Kind.ROW, Kind.COLUMN)
 MAX_DEPTH = 40
+WRAPPED = 50  # characters
 HEADING = re.compile(
     r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w. \"'-]{1,60})\]{1,2}$"
 )
@@ -251,6 +252,7 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
     found: list[Scope] = []
     goes_on = False  # the line before is one that stands for itself
     unended = False  # the line before is in the middle of a sentence
+    wrapped = False  # the line before is long enough for one that is wrapped
     for start, line in lines:
         end = start + len(line)
         keyed = _is_log(line) or (not unended and KEYED.match(line))
@@ -262,10 +264,11 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
             label = LABEL.match(line)
             found.append(Scope(Kind.LINE, start, end, label["label"] if label else ""))
             goes_on = True
-        elif line.strip() and goes_on and (_depth(line) or line[:1].islower()):
+        elif line.strip() and goes_on and (_depth(line) or (line[:1].islower() and wrapped)):
             found[-1].end = end
         else:
             goes_on = False
+        wrapped = len(line) >= WRAPPED
     return found
 
 
