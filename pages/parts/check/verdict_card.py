@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 
@@ -9,31 +10,21 @@ import streamlit as st
 
 from dpcore.claims import ClaimVerdict, judge
 from dpcore.claims.accountant_variants import Recount
-from dpcore.claims.reading import NONE_PASSED, Read
 from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.sampling.base import Poisson
-from dpcore.runs.plain_text import escaped
+from pages.parts.check.claim_fields import said_by_hand
 from pages.parts.components.live_chart import still_chart
 from pages.parts.results.odds import sign, term
 from pages.parts.results.tables import table
 
-READ = "Read from the text"
-MAX_UNMARKED = 1000  # characters of a part without a value
-MAX_AROUND = 300  # characters of each end of a longer one, and of any other part
 COUNTED = "Epsilon by each accountant, for Poisson batches"
 HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 
 
 verdict_on = lru_cache(maxsize=256)(judge)  # of a claim, computed once for all sessions
-
-
-def show_read(read: Read, text: str) -> None:
-    """Draw a text with the values read from it, and what was passed over."""
-    st.html(f"<h2 class=part>{READ}</h2><p class=read>{marked_text(text, read)}</p>")
-    st.caption("\n".join(f"- {escaped(each)}" for each in read.left_out or (NONE_PASSED,)))
 
 
 def show_review(verdict: ClaimVerdict) -> None:
@@ -57,12 +48,21 @@ def show_review(verdict: ClaimVerdict) -> None:
         )
 
 
-def show_card(verdict: ClaimVerdict) -> None:
-    """Draw the headline, the reason, the number line and the details."""
+def show_card(verdict: ClaimVerdict, by_hand: Sequence[str] = (), run: str = "") -> None:
+    """Draw the headline, the reason, the number line, the details, and what the claim states.
+
+    Of several runs, `run` names this one.
+    """
     with st.container(border=True, key="claim_verdict"):
-        st.html(headline(verdict))
+        st.html(headline(verdict, run))
         _number_line(verdict)
-        st.caption(" ".join(details_of(verdict)))
+        details = details_of(verdict)
+        if by_hand:
+            details.append(said_by_hand(by_hand))
+        st.caption(" ".join(details))
+        complete = getattr(verdict, "complete", "")
+        if complete:
+            st.caption(complete)
         if verdict.notes:
             count = len(verdict.notes)
             with st.expander("1 remark" if count == 1 else f"{count} remarks", key="remarks"):
@@ -84,11 +84,14 @@ def _number_line(verdict: ClaimVerdict) -> None:
     still_chart(figure, key="claim_line", alt=alt)
 
 
-def headline(verdict: ClaimVerdict) -> str:
-    """The sign and the name of the verdict, and the reason, as HTML."""
+def headline(verdict: ClaimVerdict, run: str = "") -> str:
+    """The sign and the name of the verdict, below the name of the run, and the reason, as HTML."""
     name = term("claim", "verdict", verdict.standing.value.capitalize())
     head = f"{sign(verdict.standing, 'claim')} {name}"
-    return f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(verdict.sentence)}</p>'
+    reason = f"<p>{escape(verdict.sentence)}</p>"
+    if run:
+        return f"<p class=legend>{escape(run)}</p><h3 class=part>{head}</h3>{reason}"
+    return f'<h2 class=part style="font-size:1.75rem">{head}</h2>{reason}'
 
 
 def details_of(verdict: ClaimVerdict) -> list[str]:
@@ -105,24 +108,6 @@ def details_of(verdict: ClaimVerdict) -> list[str]:
         where = "" if as_counted else ", for one run on Poisson batches"
         details.append(f"The {claimed.shown} {comes} from {'; or '.join(named)}{where}.")
     return details
-
-
-def marked_text(text: str, read: Read) -> str:
-    """The text as HTML, with each value that was taken or passed over marked and named.
-
-    Long parts without any value are cut.
-    """
-    parts = []
-    for part, each in read.parts(text):
-        if each is None:
-            if len(part) > MAX_UNMARKED:
-                part = f"{part[:MAX_AROUND]} … {part[-MAX_AROUND:]}"
-            parts.append(escape(part))
-        elif each.why:
-            parts.append(f'<s title="{escape(each.why)}">{escape(part[:MAX_AROUND])}</s>')
-        else:
-            parts.append(f"<mark>{escape(part[:MAX_AROUND])}</mark><sub>{each.field}</sub>")
-    return "".join(parts)
 
 
 def counts_table(verdict: ClaimVerdict) -> str:
