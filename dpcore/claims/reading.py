@@ -16,18 +16,16 @@ from dpcore.claims.claim import NAMES, Claim, joined
 from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
 from dpcore.claims.plain_text import Plain, plain_text
-from dpcore.claims.printed import Printed
 from dpcore.claims.runs import (
     Draft,
     contested,
     drafts_of,
     of_releases,
     with_share_of_n,
-    written,
 )
-from dpcore.claims.scopes import Scope
-from dpcore.claims.statements import Said, Statements
-from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OTHER, REASONS, TARGET, UNIT
+from dpcore.claims.statements import Statements
+from dpcore.claims.values import Said, written
+from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OTHER, REASONS, TARGET, TOLD, UNIT
 
 MAX_TEXT_CHARS = 100_000
 MAX_JSON_CHARS = 1_000_000
@@ -49,6 +47,7 @@ class Run:
     claim: Claim
     found: tuple[Said, ...] = ()
     label: str = ""  # what tells it from the other runs of the text
+    told: frozenset[str] = frozenset()  # facts of facts.py that the text's words state
 
 
 class Read(NamedTuple):
@@ -80,7 +79,9 @@ class Read(NamedTuple):
         values: dict[tuple[str, str], dict[str, None]] = {}
         for each in self.passed:
             if each.field:
-                values.setdefault((each.field, each.why.rstrip(".")), {})[written(each.value)] = None
+                values.setdefault((each.field, each.why.rstrip(".")), {})[written(each.value)] = (
+                    None
+                )
         sentences = []
         for (field, why), texts in values.items():
             shown = ", ".join([*texts][:SHOWN])
@@ -100,13 +101,17 @@ def read(text: str) -> Read:
     True
     """
     if len(text) > MAX_JSON_CHARS:
-        raise ValueError(f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}.")
+        raise ValueError(
+            f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
+        )
     text = text.removeprefix("\ufeff")
     record = _record(text)
     if record is not None:
         return record
     if len(text) > MAX_TEXT_CHARS:
-        raise ValueError(f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}.")
+        raise ValueError(
+            f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
+        )
     return _read_text(text)
 
 
@@ -122,9 +127,8 @@ def _record(text: str) -> Read | None:
             return _around(text, *history_span(text, state["history"]), read_history(state))
         if isinstance(found, Mapping) and "class_name" in found:
             return Read((Run(read_event(found)),))
-        if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str):
-            if found[1].endswith("DpEvent"):
-                return Read((Run(read_event(found)),))
+        if isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent"):
+            return Read((Run(read_event(found)),))
     if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
         return None
     return _with_state(text) or _with_event(text)
@@ -229,7 +233,8 @@ def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
     releases = Said("mechanism", "the releases", start, stop)
     runs = []
     for each in around.runs:
-        runs.append(Run(joined([claim, each.claim]), (*each.found, releases), each.label))
+        whole = joined([claim, each.claim])
+        runs.append(Run(whole, (*each.found, releases), each.label, each.told))
     return Read(tuple(runs), around.passed, around.notes)
 
 
@@ -258,16 +263,19 @@ def _read_text(text: str) -> Read:
             runs.append(run)
     if len(drafts.runs) > MAX_RUNS:
         notes[NOTES["many"].format(len(drafts.runs), MAX_RUNS)] = None
-    placed = [replace(run, found=tuple(_placed(bare, run.found))) for run in runs]
+    told = frozenset(name for name, pattern in TOLD.items() if pattern.search(bare.text))
+    placed = [replace(run, found=tuple(_placed(bare, run.found)), told=told) for run in runs]
     known = {(each.field, each.start) for run in placed for each in run.found}
-    others = {each.start: each for each in _placed(bare, passed) if (each.field, each.start) not in known}
+    others = {
+        each.start: each for each in _placed(bare, passed) if (each.field, each.start) not in known
+    }
     return Read(tuple(placed), tuple(others[place] for place in sorted(others)), tuple(notes))
 
 
 def _off(statements: Statements) -> re.Match[str] | None:
     """Where a text says that no privacy was applied, to the training itself."""
     for each in NOT_PRIVATE.finditer(statements.text):
-        if not OTHER.search(" ".join(statements.root.path(each.start()))):
+        if not OTHER.search(" ".join(scope.label for scope in statements.root.path(each.start()))):
             return each
     return None
 

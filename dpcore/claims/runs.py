@@ -6,24 +6,30 @@ two fields that differ, are of a training each. Where one part says two values o
 is taken.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from dpcore.claims.printed import Printed
 from dpcore.claims.scopes import APART, Kind, Scope
-from dpcore.claims.statements import OF_N, Said, same
-from dpcore.claims.vocabulary import REASONS
+from dpcore.claims.values import OF_N, Said, same, written
+from dpcore.claims.vocabulary import FINAL, REASONS
 
 NEAR = 20  # parts before and after one that it is compared with
 MIN_DIFFERENT = 2  # fields, of two parts that are of a training each
 # What makes a part worth a run of its own.
 OWN = ("epsilon", "sigma", "q", "share", "mechanism")
 SET = ("sigma", "q", "batch", "share", "cohort", "examples")  # before a training
-PARTS = ("device_batch", "device_count", "accumulation")
+PARTS = ("device_batch", "device_count", "node_count", "accumulation")
 # Of a training that protects clients -> of its releases.
-RELEASES = {"rounds": "steps", "clients": "examples", "cohort": "batch", "share": "q"}
+RELEASES = {
+    "devices": "examples",
+    "rounds": "steps",
+    "clients": "examples",
+    "cohort": "batch",
+    "share": "q",
+}
 
 
 NOTHING = Said("", None, 0, 0)
@@ -42,11 +48,13 @@ class Draft(NamedTuple):
             return None
         least = min(each.rank for each in found)
         best = [each for each in found if each.rank == least]
+        unclear = [
+            each for each in self.said if each.field == field and each.why == REASONS["unclear"]
+        ]
         for each in best:
-            if all(same(each.value, other.value) for other in best):
+            if all(same(each.value, other.value) for other in (*best, *unclear)):
                 return each
         return None
-
 
     def without(self, field: str, why: str) -> "Draft":
         """The draft whose statements of a field are passed over."""
@@ -55,6 +63,9 @@ class Draft(NamedTuple):
             for each in self.said
         ]
         return self._replace(said=tuple(said))
+
+
+Part = tuple[Scope, Draft]
 
 
 class Drafts(NamedTuple):
@@ -66,8 +77,8 @@ class Drafts(NamedTuple):
 
 def drafts_of(scope: Scope) -> Drafts:
     """The trainings that a scope speaks of; one without any statement has one without any."""
-    passed = [each for each in scope.said if each.why or not each.field]
-    common = [each for each in scope.said if each.field and not each.why]
+    passed = [each for each in scope.said if not _counted(each)]
+    common = [each for each in scope.said if _counted(each)]
     several: list[Draft] = []
     singles: list[tuple[Scope, Draft]] = []
     for child in scope.children:
@@ -77,6 +88,15 @@ def drafts_of(scope: Scope) -> Drafts:
             several += found.runs
         elif found.runs and found.runs[0].said:
             singles.append((child, found.runs[0]))
+    logs = _logs(singles)
+    if len(logs) > 1:  # what stands before a log is of it alone
+        runs = []
+        for place, log in enumerate(logs, 1):
+            kept, earlier = _without_log(log)
+            passed += earlier
+            own = [each for _, draft in kept for each in draft.said]
+            runs.append(Draft(tuple(own), f"log {place}"))
+        return Drafts((*several, *runs), (*passed, *common))
     singles, earlier = _without_log(singles)
     passed += earlier
     apart = _apart(singles)
@@ -95,13 +115,18 @@ def drafts_of(scope: Scope) -> Drafts:
     return Drafts(tuple(runs), tuple(passed))
 
 
+def _counted(said: Said) -> bool:
+    """True for a statement that is taken, or stands against others of its field."""
+    return bool(said.field) and said.why in ("", REASONS["unclear"])
+
+
 def _label(part: Scope, draft: Draft) -> str:
     return draft.label or part.label
 
 
 def _within(common: Sequence[Said], own: Sequence[Said]) -> tuple[Said, ...]:
     """What a scope says with what is said around it; its own words are before those."""
-    fields = {each.field for each in own}
+    fields = {each.field for each in own if not each.why}
     return (*own, *(each for each in common if each.field not in fields))
 
 
@@ -122,10 +147,35 @@ def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
     different = 0
     for field in {each.field for each in draft.said}:
         one, two = draft.get(field), theirs.get(field)
-        if one and two and one.rank == two.rank and not same(one.value, two.value) and not same(two.value, one.value):
+        if (
+            one
+            and two
+            and one.rank == two.rank
+            and not same(one.value, two.value)
+            and not same(two.value, one.value)
+        ):
             different += 1
     own = any(draft.get(field) for field in OWN) and any(theirs.get(field) for field in OWN)
     return (alike and part.like(other) and own) or different >= MIN_DIFFERENT
+
+
+def _logs(singles: list[Part]) -> list[list[Part]]:
+    """Parts in groups, each of which ends with the last line of a log; a counter that falls begins
+    another one.
+    """
+    groups: list[list[Part]] = [[]]
+    before: Said = NOTHING
+    for part, draft in singles:
+        counter = _counter(draft)
+        falls = counter.counts and before.field == counter.field and counter.value <= before.value
+        if falls and counter.rank == FINAL:
+            last = max(k for k, each in enumerate(groups[-1]) if _counter(each[1]).counts)
+            groups.append(groups[-1][last + 1 :])
+            groups[-2] = groups[-2][: last + 1]
+        if counter.counts:
+            before = counter
+        groups[-1].append((part, draft))
+    return groups
 
 
 def _without_log(
@@ -151,10 +201,13 @@ def _without_log(
 
 
 def _ended(draft: Draft, first: float) -> Draft:
-    """The last line of a log, which counts from 1 where the log counts from 0."""
-    if first != 0:
-        return draft
-    said = [each._replace(value=each.value + 1) if each.counts else each for each in draft.said]
+    """The last line of a log: its counters are the ends, one more where the log counts from 0."""
+    more = 1 if first == 0 else 0
+    said = []
+    for each in draft.said:
+        if each.counts:
+            each = each._replace(value=each.value + more, rank=FINAL)
+        said.append(each)
     return draft._replace(said=tuple(said))
 
 
@@ -169,13 +222,18 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     Where a text speaks of clients, rounds are steps and a client's batches and epochs are not
     counted, unless it protects examples.
     """
-    clients = (people or any(each.field in RELEASES for each in draft.said)) and not records
+    told = people or any(each.field in RELEASES and each.field != "devices" for each in draft.said)
+    clients = told and not records
     found = []
-    for each in draft.said:
-        if each.field in RELEASES and (clients or each.field == "rounds" and not people):
+    for each in _without_places(draft.said):
+        if each.field == "devices" and not told:
+            found.append(each._replace(field="", why=each.why or REASONS["other"]))
+        elif each.field in RELEASES and (clients or (each.field == "rounds" and not people)):
             found.append(each._replace(field=RELEASES[each.field]))
         elif each.field in RELEASES:
-            found.append(each._replace(field=RELEASES[each.field], why=each.why or REASONS["record_level"]))
+            found.append(
+                each._replace(field=RELEASES[each.field], why=each.why or REASONS["record_level"])
+            )
         elif clients and each.field in ("batch", "epochs", *PARTS):
             why = each.why or REASONS["local"]
             field = "batch" if each.field in PARTS else each.field
@@ -185,6 +243,16 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
         else:
             found.append(each)
     return list(_whole_batches(found)), clients
+
+
+def _without_places(said: Sequence[Said]) -> list[Said]:
+    """Statements without places in a training that are the end of no log."""
+    kept = []
+    for each in said:
+        if each.counts and each.rank != FINAL:
+            each = each._replace(why=each.why or REASONS["place"])
+        kept.append(each)
+    return kept
 
 
 def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
@@ -197,11 +265,11 @@ def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
             values[field] = found.value
     product = 0
     if {"device_batch", "device_count"} <= {*values}:
-        product = values["device_batch"] * values["device_count"] * values.get("accumulation", 1)
+        product = math.prod(values.values())
     accumulated = values.get("accumulation", 1) > 1
     for each in said:
         if each.field == "device_batch" and product and not each.why:
-            yield each._replace(field="batch", value=product, rank=0)
+            yield each._replace(field="batch", value=product)
         elif each.field in PARTS:
             yield each._replace(field="", why=each.why or REASONS["parts"])
         elif each.field == "batch" and accumulated and not each.why:
@@ -213,7 +281,11 @@ def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
 def with_share_of_n(said: Sequence[Said], examples: int | None) -> Iterator[Said]:
     """A delta of 1/N as a number, where the number of examples is known."""
     for each in said:
-        found = re.fullmatch(OF_N, each.value) if each.field == "delta" and isinstance(each.value, str) else None
+        found = (
+            re.fullmatch(OF_N, each.value)
+            if each.field == "delta" and isinstance(each.value, str)
+            else None
+        )
         if found is None or each.why:
             yield each
         elif examples is None:
@@ -222,20 +294,17 @@ def with_share_of_n(said: Sequence[Said], examples: int | None) -> Iterator[Said
             yield each._replace(value=1 / examples ** float(found["power"] or 1))
 
 
-def written(value: object) -> str:
-    """A value as a reader writes it."""
-    return str(value.text if isinstance(value, Printed) else value)
-
-
 def contested(said: Sequence[Said], chosen: dict[str, Any]) -> Iterator[Said]:
     """The statements that are not taken, with the reason."""
     for each in said:
-        if each.why or each.field in chosen and same(chosen[each.field], each.value):
+        if each.why or (each.field in chosen and same(chosen[each.field], each.value)):
             continue
         if each.field in chosen:
             yield each._replace(why=REASONS["outcome"])
         else:
-            values = {written(other.value) for other in said if other.field == each.field and not other.why}
+            values = {
+                written(other.value)
+                for other in said
+                if other.field == each.field and not other.why
+            }
             yield each._replace(why=REASONS["twice"].format(" and ".join(sorted(values))))
-
-

@@ -31,16 +31,25 @@ class Kind(StrEnum):
 
 APART = (Kind.ELEMENT, Kind.COMMAND, Kind.ROW, Kind.COLUMN)
 MAX_DEPTH = 40
-HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w. \"'-]{1,60})\]{1,2}$")
+HEADING = re.compile(
+    r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w. \"'-]{1,60})\]{1,2}$"
+)
 UNDERLINE = re.compile(r"(?:={3,}|-{3,})\s*$")
 BULLET = re.compile(r"\s*(?:[-*+•·]|\d{1,2}[.)])\s+")
-KEYED = re.compile(r"\s*[\"']?[^\W\d][^:=\n|]{0,60}?[\"']?\s?(?::|=|\s=>|\?=)(?!\w)\s?|\s*--?\w[\w-]*[ =]")
-COMMAND = re.compile(
-    r"\s*(?:[$>%]\s+)?(?:\w+=\S+\s+)*(?:python3?|torchrun|accelerate|bash|sh|deepspeed|srun|flwr|uv run|poetry run|\./)\b[^\n]*"
+KEYED = re.compile(
+    r"\s*[\"']?[^\W\d][^:=\n|]{0,60}?[\"']?\s?(?::|=|\s=>|\?=)(?!\w)\s?|\s*--?\w[\w-]*[ =]"
 )
-COMMENTED = re.compile(r"\s*(?:#+|//|%|;|--)\s*(?:[$>]\s+)?(?=(?:python3?|torchrun|bash)\s|[\w.\"'-]+\s?=\s?\S|--\w|[\w.]+:\s+[-\d.])")
+COMMAND = re.compile(
+    r"\s*(?:[$>%]\s+)?(?:\w+=\S+\s+)*"
+    r"(?:python3?|torchrun|accelerate|bash|sh|deepspeed|srun|flwr|uv run|poetry run|\./)\b[^\n]*"
+)
+COMMENTED = re.compile(
+    r"\s*(?:#+|//|%|;|--)\s*(?:[$>]\s+)?(?=(?:python3?|torchrun|bash)\s|[\w.\"'-]+\s?=\s?\S|--\w|[\w.]+:\s+[-\d.])"
+)
 REMARK = re.compile(r"(?:\s#\s|\s//\s|\s%\s)[^\n]*")
-BEFORE_BRACKET = re.compile(r"(?P<key>[A-Za-z_][\w .-]{0,40}?)[\"'\]]*\s*(?:[:=]\s*)?(?:[A-Za-z_][\w.]{0,30})?$")
+BEFORE_BRACKET = re.compile(
+    r"(?P<key>[A-Za-z_][\w .-]{0,40}?)[\"'\]]*\s*(?:[:=]\s*)?(?:[A-Za-z_][\w.]{0,30})?$"
+)
 SENTENCE = re.compile(r"\W{0,9}(?:[^\W\d_]{2,40}\W{1,9}){4}")
 UNENDED = re.compile(r"[\w,)]\s*$")
 LABEL = re.compile(r"\s*(?:[-*+•]\s+)?(?P<label>[A-Za-z][\w .()-]{0,40}?)\s?[:=]")
@@ -49,9 +58,13 @@ COUNTER = re.compile(
     r"[\"']?\s?[:=#]?\s{0,8}\[?(?P<count>\d{1,9})(?:\s?/\s?\d{1,9})?(?![\d.]|,\d| ?%)"
 )
 LOG_START = re.compile(r"[\W\d]{0,60}(?:[A-Za-z]\w{0,30}?[\W\d_]{1,24}){0,5}$")
-EPSILON = re.compile(r"(?i)(?<![a-z])(?:eps(?:ilon)?|ε)(?![a-z])|隐私预算|隱私預算|プライバシー予算")
+EPSILON = re.compile(
+    r"(?i)(?<![a-z])(?:eps(?:ilon)?|ε)(?![a-z])|隐私预算|隱私預算|プライバシー予算"
+)
 ANOTHERS = re.compile(r"(?i)\bbaseline|\bnon-?private|\bwithout (?:dp|privacy)|\bpre-?train")
-INDEX = re.compile(r"\b(?:[A-Z]|\d+(?:\.\d+)?|one|two|three|first|second|third|small|medium|large)\b")
+INDEX = re.compile(
+    r"\b(?:[A-Z]|\d+(?:\.\d+)?|one|two|three|first|second|third|small|medium|large)\b"
+)
 
 
 @dataclass(eq=False)
@@ -79,11 +92,11 @@ class Scope:
         inside = each.kind is not Kind.COLUMN and place < each.end
         return each if inside else None
 
-    def path(self, place: int) -> list[str]:
-        """The labels of all scopes around a place, the outermost first."""
-        labels = [self.label] if self._tells() else []
+    def path(self, place: int) -> list["Scope"]:
+        """All scopes around a place whose labels tell whose numbers stand there."""
+        own: list[Scope] = [self] if self._tells() else []
         inner = self._within(place)
-        return labels + inner.path(place) if inner else labels
+        return own + inner.path(place) if inner else own
 
     def _tells(self) -> bool:
         """True if the label says whose numbers stand here; of a heading, few words do."""

@@ -44,7 +44,8 @@ Row = list[tuple[int, int]]  # places of cells
 def tables_of(text: str) -> list[Table]:
     """The tables of a text in which heads of columns, or of rows, have the name of a value.
 
-    >>> [(each.head, each.scope.kind.value) for each in tables_of("sigma,steps\\n1.1,20\\n")[0].cells]
+    >>> (table,) = tables_of("sigma,steps\\n1.1,20\\n")
+    >>> [(each.head, each.scope.kind.value) for each in table.cells]
     [('sigma', 'row'), ('steps', 'row')]
     """
     found: list[Table] = []
@@ -101,7 +102,9 @@ def _table(text: str, rows: list[Row], *, ruled: bool) -> Table | None:
     if not ruled and not all(HEAD.match(each) or named(each, headed=True).field for each in first):
         above = [False]
     if any(VALUE.match(each) for each in first):  # a table without heads
-        named_rows = ruled and len(first) == 2 and (any(beside) or named(first[0], headed=True).field)
+        named_rows = (
+            ruled and len(first) == 2 and (any(beside) or named(first[0], headed=True).field)
+        )
         return _of_columns(text, [rows[0], *rows], ["", ""]) if named_rows else None
     by_columns = sum(above) > sum(beside) or sum(above) >= MIN_NAMED
     needed = 1 if ruled else MIN_NAMED

@@ -1,6 +1,7 @@
 """The verdict on a claim: it holds, is unproven, refuted, contradictory or insufficient."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -10,6 +11,7 @@ from dpcore.claims.accountant_variants import Recount, giving, recounts
 from dpcore.claims.cases import clashes
 from dpcore.claims.claim import MEANT, Claim, values_of
 from dpcore.claims.dp_event import event_of
+from dpcore.claims.facts import completeness
 from dpcore.claims.setup import Bounds, ClaimedSetup, missing, setup_of
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import finite, nearest, outward
@@ -52,6 +54,7 @@ class ClaimVerdict:
     counted: tuple[Recount, ...] = ()  # by all accountants, in all known ways
     given_by: tuple[Recount, ...] = ()  # those that give the claimed number
     notes: tuple[str, ...] = ()  # assumptions and remarks
+    complete: str = ""  # how many of the facts of facts.py are stated, and which are missing
 
     @property
     def room(self) -> float | None:
@@ -65,8 +68,8 @@ class ClaimVerdict:
         return self.claim.epsilon.value - self.certificate.bounds.upper
 
 
-def judge(claim: Claim) -> ClaimVerdict:
-    """Judge a claim; every claim gets a verdict.
+def judge(claim: Claim, told: Collection[str] = ()) -> ClaimVerdict:
+    """Judge a claim; every claim gets a verdict. `told` names the facts that words state.
 
     >>> from dpcore.claims import Printed
     >>> claim = Claim(
@@ -76,6 +79,10 @@ def judge(claim: Claim) -> ClaimVerdict:
     >>> verdict.standing.value, round(verdict.certificate.bounds.upper, 2)
     ('holds', 0.95)
     """
+    return replace(_verdict(claim), complete=completeness(claim, told))
+
+
+def _verdict(claim: Claim) -> ClaimVerdict:
     lacking, wrong = missing(claim), clashes(claim)
     if wrong:
         return _without(claim, Standing.CONTRADICTORY, " ".join(wrong))
@@ -193,6 +200,7 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
         "given_by": [_recount(each) for each in verdict.given_by],
         "counted": [_recount(each) for each in verdict.counted],
         "notes": list(verdict.notes),
+        "complete": verdict.complete,
         "review": verdict.review,
     }
 

@@ -18,25 +18,30 @@ NOTES: dict[str, str] = FACTS["notes"]
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
 # Ranks of a value: the first is taken before the others.
 FINAL, PLAIN, TARGET = range(3)
-RANKS = {"final": FINAL, "plain": PLAIN, "target": TARGET}
 COUNTERS = ("step", "epoch", "round", "iteration", "iter", "update")
 MAX_WORDS = 12  # of a name
 
 
 class Named(NamedTuple):
-    """What a name means; `field` is empty where it names nothing of a claim, for the reason given."""
+    """What a name means; `field` is empty where it names nothing of a claim."""
 
     field: str
     rank: int = PLAIN
-    why: str = ""
+    why: str = ""  # that its number is not taken
     counts: bool = False  # it is the counter of a log
 
 
 def any_of(words: Iterable[str]) -> str:
     """A pattern of any of these words, the longest first; blanks may be written as _ or -."""
     return "|".join(
-        re.escape(each).replace(r"\ ", r"[\s_/'’-]") for each in sorted(words, key=len, reverse=True)
+        re.escape(each).replace(r"\ ", r"[\s_/'’-]")
+        for each in sorted(words, key=len, reverse=True)
     )
+
+
+def one_blank(name: str) -> str:
+    """A name as it stands in the vocabulary."""
+    return re.sub(r"[\s_/'’-]+", " ", name).lower()
 
 
 WORDS = FACTS["words"]
@@ -52,10 +57,8 @@ SAID_IN_WORDS = tuple(
     for value, pattern in patterns.items()
 )
 OTHER = re.compile(rf"(?i)(?<![^\W\d_])(?:{any_of(WORDS['other'])})(?![^\W\d_])")
-BESIDE = {name: re.compile(rf"(?:(?:{any_of(WORDS[name])})\s?)+") for name in RANKS}
-ANY_BESIDE = re.compile(
-    rf"(?:(?:{any_of([*WORDS['plain'], *WORDS['final'], *WORDS['target'], *OPACUS, 'pld', 'moments'])})\s?)*"
-)
+OF_A_NAME = [*WORDS["plain"], *WORDS["final"], *WORDS["target"]]
+BESIDE = re.compile(rf"(?:(?:{any_of([*OF_A_NAME, *OPACUS, 'pld', 'moments'])})\s?)*")
 BEFORE = re.compile(
     rf"(?i)(?:^|[^\w\s]|(?<![^\W\d_])(?:{any_of([*WORDS['before'], *WORDS['around']])})[\s]?)\s*$"
 )
@@ -63,6 +66,8 @@ LINKS = any_of(FACTS["links"]["words"])
 JOINED = rf"(?:{any_of(FACTS['links']['joined'])})"  # to a name, without a blank
 DOUBT = {name: re.compile(pattern) for name, pattern in FACTS["doubt"].items()}
 UNIT = {name: re.compile(pattern) for name, pattern in FACTS["unit"].items()}
+NOT_TRAINING = {name: re.compile(each) for name, each in FACTS["not_training"].items()}
+TOLD = {name: re.compile(pattern) for name, pattern in FACTS["told"].items()}
 NOT_PRIVATE = re.compile(FACTS["not_private"]["pattern"])
 _FIELDS = {name: field for field, names in FACTS["names"].items() for name in names}
 _HEADED = _FIELDS | {name: field for field, names in FACTS["headed"].items() for name in names}
@@ -99,12 +104,20 @@ def named(phrase: str, *, headed: bool = False) -> Named:
         return Named("", why=REASONS["nameless"])
     for length in range(len(words), 0, -1):
         for start in range(len(words) - length + 1):
-            field = table.get(" ".join(words[start : start + length]))
-            rest = [" ".join(words[:start]), " ".join(words[start + length :])]
-            if field and all(ANY_BESIDE.fullmatch(each) for each in rest):
-                core = words[start : start + length]
+            core = words[start : start + length]
+            field = table.get(" ".join(core))
+            rest = [*words[:start], "", *words[start + length :]]
+            if field and _are_beside(field, core, rest):
                 return Named(field, rank_of(" ".join(words)), counts=core[-1] in COUNTERS)
     return Named("", why=REASONS["nameless"])
+
+
+def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
+    """True if the words around a name leave it what it is: others, or its own symbol."""
+    if len(" ".join(core)) == 1 and any(rest) and core[0] not in "εδσ":
+        return False  # a letter alone
+    others = " ".join(each for each in rest if _FIELDS.get(each) != field).strip()
+    return bool(BESIDE.fullmatch(others))
 
 
 def rank_of(words: str) -> int:

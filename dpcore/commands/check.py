@@ -9,10 +9,12 @@ from contextlib import nullcontext
 from typing import Any
 
 from dpcore import check
-from dpcore.claims import Claim, ClaimVerdict, judge, printed_epsilon, read_claim
-from dpcore.claims.claim import ADJACENCIES, FORMS, joined
-from dpcore.claims.reading import MAX_JSON_CHARS, NONE_PASSED, Read
-from dpcore.claims.verdict import as_object
+from dpcore.claims import Claim, ClaimVerdict, judge, printed_epsilon, read
+from dpcore.claims.certificate import certificate_of, check_again
+from dpcore.claims.claim import ADJACENCIES, FORMS, joined, values_of
+from dpcore.claims.reading import MAX_JSON_CHARS, NONE_PASSED, Read, Run
+from dpcore.claims.several import headline, row_of
+from dpcore.claims.values import written
 from dpcore.claims.worked import EXAMPLES
 from dpcore.commands import DELTA, NOISE, Parser, add_best_of, number, parser_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -38,6 +40,7 @@ NOT_TAKEN = "No value of a claim was found in the text."
 NOTHING = (
     "Expected a claim: give its numbers as options, a file with --text, or a name with --example."
 )
+BY_HAND = "Set by hand, beside the text: {}."
 
 
 def parser() -> Parser:
@@ -71,29 +74,36 @@ def parser() -> Parser:
     )
     names = ", ".join(each.name for each in EXAMPLES)
     made.add_argument("--example", metavar="NAME", help=f"a published claim: {names}")
+    made.add_argument(
+        "--certificate", metavar="FILE", help="judge the claim of a saved certificate again"
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the verdict; exit status 0 for every verdict."""
+    """Print the verdict on each run of a claim; exit status 0 for every verdict."""
+    if arguments.certificate is not None:
+        print(check_again(_json(_text(arguments.certificate))))
+        return 0
     examples = {each.name: each.claim for each in EXAMPLES}
     if arguments.example is not None:
         refuse_idle(arguments, ("text",), "a claim of your own, instead of --example")
         check.one_of(examples, example=arguments.example)
     text = ""
-    read = Read(Claim())
+    found = Read((Run(examples.get(arguments.example or "", Claim())),))
     if arguments.text is not None:
         text = _text(arguments.text)
-        read = read_claim(text)
-    claim = joined([examples.get(arguments.example or "", Claim()), read.claim, _given(arguments)])
-    if claim == Claim() and arguments.text is None:
+        found = read(text)
+    given = _given(arguments)
+    if given == Claim() == found.claim and arguments.text is None:
         raise ValueError(NOTHING)
-    verdict = judge(claim)
+    verdicts = [judge(joined([each.claim, given]), each.told) for each in found.runs]
+    by_hand = [*values_of(given)] if text else []
     if arguments.json:
-        print(json.dumps(as_object(verdict) | _as_read(read), allow_nan=False, ensure_ascii=False))
+        print(json.dumps(_as_json(found, verdicts, by_hand), allow_nan=False, ensure_ascii=False))
     else:
-        print("\n".join(_lines(verdict, text, read)))
+        print("\n".join(_lines(found, verdicts, text, by_hand)))
     return 0
 
 
@@ -117,25 +127,38 @@ def _text(path: str) -> str:
         ) from None
 
 
-def _as_read(read: Read) -> dict[str, Any]:
-    taken = []
-    passed_over = []
-    for each in (*read.found, *read.passed):
-        values = {
-            "field": each.field,
-            "value": getattr(each.value, "text", each.value),
-            "at": [each.start, each.end],
-            "why": each.why,
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("Expected the certificate to be JSON.") from None
+
+
+def _as_json(found: Read, verdicts: list[ClaimVerdict], by_hand: list[str]) -> dict[str, Any]:
+    runs = []
+    for each, verdict in zip(found.runs, verdicts, strict=True):
+        read_values = [
+            {"field": said.field, "value": written(said.value), "at": [said.start, said.end]}
+            for said in each.found
+        ]
+        certificate = certificate_of(verdict, by_hand, each.told)
+        runs.append({"label": each.label, "read": read_values, **certificate})
+    offered = [
+        {
+            "field": said.field,
+            "value": written(said.value),
+            "at": [said.start, said.end],
+            "why": said.why,
         }
-        group = passed_over if each.why else taken
-        group.append(values)
-    return {"read": taken, "passed_over": passed_over, "left_out": list(read.left_out)}
+        for said in found.passed
+    ]
+    return {"runs": runs, "offered": offered, "left_out": list(found.left_out)}
 
 
-def _underlined(text: str, read: Read) -> Iterator[str]:
+def _underlined(text: str, found: Read, run: int) -> Iterator[str]:
     """Yield the lines of a text that hold values taken, which are underlined and named."""
     marked = ""
-    for part, each in read.parts(text):
+    for part, each in found.parts(text, run):
         if each is None or each.why:
             marked += part
         else:
@@ -147,7 +170,30 @@ def _underlined(text: str, read: Read) -> Iterator[str]:
                 yield f"  {piece}"
 
 
-def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
+def _lines(found: Read, verdicts: list[ClaimVerdict], text: str, by_hand: list[str]) -> list[str]:
+    """What is printed: for several runs a table, and the reasons of each."""
+    several = len(verdicts) > 1
+    lines = []
+    if several:
+        lines += [headline(found.runs, verdicts), ""]
+        rows = [row_of(run, verdict) for run, verdict in zip(found.runs, verdicts, strict=True)]
+        lines += _in_columns([[*rows[0]], *([*row.values()] for row in rows)])
+    for place, (run, verdict) in enumerate(zip(found.runs, verdicts, strict=True)):
+        if several:
+            lines += ["", f"{run.label or f'Run {place + 1}'}:"]
+        lines += _of_run(verdict)
+        if text:
+            lines += _wrapped(TAKEN if run.found else NOT_TAKEN)
+            lines += _underlined(text, found, place)
+    if by_hand:
+        lines += _wrapped(BY_HAND.format(", ".join(by_hand)))
+    if text:
+        for each in found.left_out or (NONE_PASSED,):
+            lines += _wrapped(each)
+    return lines
+
+
+def _of_run(verdict: ClaimVerdict) -> list[str]:
     parts = [f"{verdict.standing.value.upper()}. {verdict.sentence}"]
     if verdict.certificate:
         parts.append(f"Judged: {verdict.certificate.setup}.")
@@ -156,16 +202,21 @@ def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
         parts.append(
             f"These accountants give the claimed number for one run on Poisson batches: {given}."
         )
-    parts += verdict.notes
-    parts.append(f"For a review: {verdict.review}")
-    if text:
-        parts.append(TAKEN if read.found else NOT_TAKEN)
-        parts += _underlined(text, read)
-        parts += read.left_out or (NONE_PASSED,)
+    parts += [*verdict.notes, verdict.complete, f"For a review: {verdict.review}"]
     lines = []
     for part in parts:
-        if part.startswith("  "):  # a line of the text
-            lines.append(part)
-        else:
-            lines += textwrap.wrap(part, WIDTH, subsequent_indent="  ")
+        lines += _wrapped(part)
+    return lines
+
+
+def _wrapped(part: str) -> list[str]:
+    return textwrap.wrap(part, WIDTH, subsequent_indent="  ")
+
+
+def _in_columns(rows: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
     return lines
