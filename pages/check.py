@@ -6,12 +6,13 @@ Enter a claim; read its verdict, its proof and a sentence for a review.
 import streamlit as st
 
 from dpcore.claims import ClaimVerdict
+from dpcore.claims.certificate import certificate_of
 from dpcore.claims.worked import EXAMPLES
 from dpcore.runs.plain_text import escaped
 from pages.parts.check.entered import Entered, entered_claim, pasted_text, show_examples
 from pages.parts.check.examples import name_of
 from pages.parts.check.marked_text import show_text
-from pages.parts.check.several_runs import heading, show_runs
+from pages.parts.check.several_runs import name_of_run, show_runs
 from pages.parts.check.verdict_card import show_card, show_review, verdict_on
 from pages.parts.layout import page_frame
 
@@ -28,7 +29,9 @@ def show_answer(entered: Entered) -> ClaimVerdict | None:
     """Draw the verdicts on all runs and on the open one; return that."""
     several = len(entered.runs) > 1
     if several:
-        show_runs(entered, [verdict_on(each) if each else None for each in entered.claims()])
+        told = [each.told for each in entered.runs]
+        verdicts = [verdict_on(*each) for each in zip(entered.claims(), told, strict=True)]
+        show_runs(entered, verdicts)
     if entered.problem:
         st.error(escaped(entered.problem))
         return None
@@ -40,8 +43,8 @@ def show_answer(entered: Entered) -> ClaimVerdict | None:
         numbers = any(not each.field for each in entered.read.passed)
         st.info(NOTHING.format(ASK if numbers else TYPE))
         return None
-    verdict = verdict_on(entered.claim)
-    run = heading(entered.runs[entered.opened], entered.opened) if several else ""
+    verdict = verdict_on(entered.claim, entered.told)
+    run = name_of_run(entered.runs[entered.opened], entered.opened) if several else ""
     show_card(verdict, entered.by_hand, run)
     return verdict
 
@@ -55,5 +58,5 @@ with page_frame("Does a claimed epsilon hold?"), st.container(key="claim"):
         if entered.read:
             show_text(entered)
     if verdict:
-        show_review(verdict)
+        show_review(verdict, certificate_of(verdict, entered.by_hand, entered.told))
     show_examples()

@@ -8,8 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, values_of
-from dpcore.claims.runs import written
-from dpcore.claims.statements import read_value
+from dpcore.claims.values import read_value, written
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import help_on

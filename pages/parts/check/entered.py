@@ -74,15 +74,22 @@ class Entered:
         """The runs of the text."""
         return self.read.runs if self.read else ()
 
-    def claims(self) -> list[Claim | None]:
-        """The claims of all runs, with what was set by hand; None while a field holds no value."""
-        found: list[Claim | None] = []
+    def claims(self) -> list[Claim]:
+        """The claims of all runs with what was set by hand; that of the open one as it was read
+        while a field holds no value.
+        """
+        found = []
         for number, run in enumerate(self.runs):
-            if number == self.opened:
-                found.append(None if self.problem else self.claim)
-            else:
+            if number != self.opened:
                 found.append(_with(run, set_of(number)))
+            else:
+                found.append(run.claim if self.problem else self.claim)
         return found
+
+    @property
+    def told(self) -> frozenset[str]:
+        """The facts of a claim that the words of the text state."""
+        return self.runs[self.opened].told if self.read else frozenset()
 
 
 def set_of(number: int) -> dict[str, str]:

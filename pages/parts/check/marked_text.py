@@ -10,7 +10,7 @@ from zlib import crc32
 import streamlit as st
 
 from dpcore.claims.reading import NONE_PASSED, Read
-from dpcore.claims.statements import Said
+from dpcore.claims.values import Said
 from dpcore.claims.vocabulary import REASONS
 from dpcore.runs.plain_text import escaped
 from pages.parts.check.claim_fields import (

@@ -2,9 +2,10 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -27,25 +28,32 @@ HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 verdict_on = lru_cache(maxsize=256)(judge)  # of a claim, computed once for all sessions
 
 
-def show_review(verdict: ClaimVerdict) -> None:
-    """Draw the sentence for a review, and all recounts."""
+def show_review(verdict: ClaimVerdict, certificate: Mapping[str, Any]) -> None:
+    """Draw the sentence for a review, the files, and all recounts."""
     st.html("<h2 class=part>For a review</h2>")
     st.code(verdict.review, language=None, wrap_lines=True)
     st.caption("The button in the upper right corner of the box copies the text.")
+    row = st.container(horizontal=True, gap="small")
+    _download(row, "Download the certificate (JSON)", certificate, "claim-certificate")
     if verdict.certificate is None:
         return
-    with st.expander(COUNTED):
-        st.html(counts_table(verdict))
     event = event_for(verdict.certificate)
     if event is not None:
-        st.download_button(
-            "Download the mechanism as a DpEvent of dp-accounting (JSON)",
-            json.dumps(event, indent=1),
-            "dp-event.json",
-            "application/json",
-            key="dp_event",
-            on_click="ignore",
-        )
+        title = "Download the mechanism as a DpEvent of dp-accounting (JSON)"
+        _download(row, title, event, "dp-event")
+    with st.expander(COUNTED):
+        st.html(counts_table(verdict))
+
+
+def _download(place: Any, title: str, content: Mapping[str, Any], name: str) -> None:
+    place.download_button(
+        title,
+        json.dumps(content, indent=1),
+        f"{name}.json",
+        "application/json",
+        key=name.replace("-", "_"),
+        on_click="ignore",
+    )
 
 
 def show_card(verdict: ClaimVerdict, by_hand: Sequence[str] = (), run: str = "") -> None:
@@ -60,9 +68,7 @@ def show_card(verdict: ClaimVerdict, by_hand: Sequence[str] = (), run: str = "")
         if by_hand:
             details.append(said_by_hand(by_hand))
         st.caption(" ".join(details))
-        complete = getattr(verdict, "complete", "")
-        if complete:
-            st.caption(complete)
+        st.caption(verdict.complete)
         if verdict.notes:
             count = len(verdict.notes)
             with st.expander("1 remark" if count == 1 else f"{count} remarks", key="remarks"):

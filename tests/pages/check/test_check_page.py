@@ -3,10 +3,12 @@ sentences.
 """
 
 import json
+from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.claims import Standing, judge, read
+from dpcore.claims import Printed, Standing, judge, read
+from dpcore.claims.certificate import certificate_of
 from dpcore.claims.worked import EXAMPLES
 from dpcore.figures.style import SIGNS
 from pages.parts.check.examples import CLAIMED, name_of
@@ -191,3 +193,17 @@ def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> N
     assert table.count("<tr>") == len(verdict.counted)
     assert "≤ 1.26" in table
     assert "≈ 0.942" in table
+
+
+def test_the_card_says_how_many_facts_are_stated_and_the_certificate_what_was_set_by_hand() -> None:
+    app = pasted("For sigma = 1.1, user-level privacy, q = 0.01 and 1000 steps, delta = 1e-5.")
+    app = app.text_input(key="claim_epsilon").set_value("2").run()
+    found = read(app.text_area(key="claim_text").value)
+    told = found.runs[0].told
+    assert "unit" in told
+    verdict = judge(replace(found.claim, epsilon=Printed("2")), told)
+    assert verdict.complete in [each.value for each in app.caption]
+    certificate = certificate_of(verdict, ["epsilon"], told)
+    assert certificate["inputs"]["by_hand"] == ["epsilon"]
+    (button,) = [e for e in app.get("download_button") if "certificate" in e.proto.label]
+    assert button.proto.url.endswith(".json")

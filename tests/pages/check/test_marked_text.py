@@ -44,6 +44,8 @@ def test_presses_fill_fields_mark_them_as_set_by_hand_and_complete_the_claim() -
     assert sum(told in each.value for each in app.caption) == 2  # beside the fields, on the card
     assert ("1000", "steps, by hand") in marks_of(app)
     assert any("(by hand)" in each.proto.body for each in app.get("html"))
+    offered = [e.proto.label for e in app.get("download_button")]
+    assert "Download the certificate (JSON)" in offered
     app = app.button(key="claim_back").click().run()
     assert fields_of(app) == {"sigma": "1.1"}
     assert not [each for each in app.caption if "Set by hand" in each.value]

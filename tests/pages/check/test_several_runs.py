@@ -1,7 +1,7 @@
 """A text of several runs: a sentence on all, a table, and one of them open."""
 
-from dpcore.claims import Claim, Standing
-from pages.parts.check.several_runs import cells_of, sentence_on
+from streamlit.testing.v1 import AppTest
+
 from tests.pages.check_page import (
     RUNS,
     fields_of,
@@ -14,13 +14,13 @@ from tests.pages.check_page import (
 )
 
 
-def headline(app) -> str:
+def headline(app: AppTest) -> str:
     return next(each.proto.body for each in app.get("html") if "hold" in each.proto.body)
 
 
 def test_a_table_of_runs_gets_a_sentence_a_row_for_each_and_the_first_one_open() -> None:
     app = pasted(RUNS)
-    assert "3 of 4 hold; run 3 is refuted." in headline(app)
+    assert "3 of 4 runs hold; r3 is refuted." in headline(app)
     rows = rows_of(app)
     assert len(rows) == 4
     for row, sigma, word in zip(
@@ -30,15 +30,18 @@ def test_a_table_of_runs_gets_a_sentence_a_row_for_each_and_the_first_one_open()
         assert word in row
         assert "1,500 steps" in row
         assert "class=sign" in row
+    assert all(
+        f">{name}</button>" in row for name, row in zip(("r1", "r2", "r3", "r4"), rows, strict=True)
+    )
     assert fields_of(app)["sigma"] == "0.6"
     assert ("19.15", "epsilon") in marks_of(app)
-    assert "Run 1: r1" in standing_of(app)
+    assert ">r1<" in standing_of(app)
 
 
 def test_a_press_on_a_row_opens_its_run_with_its_card_its_fields_and_its_marks() -> None:
     app = run_opened(pasted(RUNS), 2)
     assert "Refuted" in standing_of(app)
-    assert "Run 3: r3" in standing_of(app)
+    assert ">r3<" in standing_of(app)
     assert fields_of(app)["sigma"] == "1"
     assert ("3.30", "epsilon") in marks_of(app)
     assert ("19.15", "epsilon") not in marks_of(app)
@@ -54,10 +57,10 @@ def test_a_press_on_a_row_opens_its_run_with_its_card_its_fields_and_its_marks()
 def test_what_was_set_by_hand_stays_with_its_run_and_is_used_for_all_on_request() -> None:
     app = run_opened(pasted(RUNS), 2)
     app = app.text_input(key="claim_epsilon").set_value("9").run()
-    assert "All 4 hold." in headline(app)
+    assert "4 of 4 runs hold." in headline(app)
     app = run_opened(app, 0)
     assert fields_of(app)["epsilon"] == "19.15"
-    assert "All 4 hold." in headline(app)
+    assert "4 of 4 runs hold." in headline(app)
     assert not [each for each in app.caption if "Set by hand" in each.value]
     app = run_opened(app, 2)
     assert fields_of(app)["epsilon"] == "9"
@@ -72,7 +75,7 @@ def test_what_was_set_by_hand_stays_with_its_run_and_is_used_for_all_on_request(
 def test_a_wrong_field_of_the_open_run_leaves_the_others_judged() -> None:
     app = pasted(RUNS).text_input(key="claim_sigma").set_value("x").run()
     assert "Sigma" in app.error[0].value
-    assert "2 of 4 hold; run 3 is refuted; run 1 has a wrong field." in headline(app)
+    assert "3 of 4 runs hold; r3 is refuted." in headline(app)
     app = run_opened(run_opened(app, 1), 0)
     assert fields_of(app)["sigma"] == "0.6"  # a text that is no value is not kept
 
@@ -89,12 +92,3 @@ def test_nothing_of_a_label_becomes_html() -> None:
     for row in rows_of(app):
         assert "<img" not in row
         assert "<i>" not in row
-
-
-def test_the_sentence_counts_and_names_few() -> None:
-    many = [Standing.REFUTED] * 5 + [Standing.HOLDS]
-    assert sentence_on(many) == "1 of 6 holds; 5 runs are refuted."
-    assert sentence_on([Standing.UNPROVEN, None]) == (
-        "None of 2 holds; run 1 is unproven; run 2 has a wrong field."
-    )
-    assert cells_of(Claim()) == ["–"] * 5
