@@ -26,7 +26,7 @@ LOOP = re.compile(r"\bfor\s?\(+[^()]*$")
 SCRIPT_OPTIONS = {"s": "q", "n": "sigma", "e": "epochs", "d": "delta"}  # of OPACUS_SCRIPT
 OPACUS_SCRIPT = "compute_dp_sgd_privacy"
 RATE_OPTION = re.compile(r"(?<![\w-])-sr\b")
-SEVERAL = re.compile(r"(?:^|\n)[ \t]*\w+(?:\s*,\s*\w+)+\s*=\s*$")  # a, b = 1, 2
+SEVERAL = re.compile(r"[ \t]*\w+(?:\s*,\s*\w+)+\s*=\s*(?:[\w.]+\s*,\s*)*")  # a, b = 1, 2
 VALUE_KEYS = ("value", "init_value", "initial_value", "default", "val")
 TRAILING_LINK = re.compile(rf"(?i)\s(?:{words.LINKS})$")
 DEFAULT = re.compile(
@@ -48,13 +48,11 @@ def by_option(lead: str, command: str) -> Named | None:
         return Named(SCRIPT_OPTIONS[key])
     if key == "n":  # epochs in the examples of Opacus, which have -sr beside it
         return Named("epochs") if RATE_OPTION.search(command) else NAMELESS
-    return named(key, headed=True)
+    return named(key, headed=True)._replace(counts=False)
 
 
 def by_key(lead: str, around: Sequence[str]) -> Named | None:
     """What the key before a number names, within the keys around it; None without a key."""
-    if SEVERAL.search(lead):
-        return NAMELESS
     found = KEY.search(lead)
     if found is None or LOOP.search(lead):
         return None
@@ -73,10 +71,12 @@ def by_key(lead: str, around: Sequence[str]) -> Named | None:
     return meaning
 
 
-def by_line(line: str) -> Named | None:
-    """What a line before a number names that has a key and blanks alone."""
+def by_line(line: str, *, ends: bool) -> Named | None:
+    """What a line before a number names: a key and blanks alone, or several keys at once."""
+    if SEVERAL.fullmatch(line):
+        return NAMELESS
     aligned = ALIGNED.fullmatch(line)
-    return named(aligned["key"], headed=True) if aligned else None
+    return named(aligned["key"], headed=True) if aligned and ends else None
 
 
 def by_list(lead: str) -> Named | None:

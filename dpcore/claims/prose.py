@@ -35,7 +35,7 @@ A_STEP = re.compile(rf"(?i)\s(?:{words.OF_A_STEP})(?![^\W\d_])")
 OF_DATA = re.compile(  # before a number of examples
     r"(?i)(?:^|[=:,;(\[|&\n]|\b(?:on|over|from|with|in|for|about|all|the|are|is|has|have|contains?"
     r"|containing|comprises?|and|our|auf|mit|sur|sobre|de|von|aus|на|approximately|roughly|around"
-    r"|across|of|[A-Z]\s=))\s*$"
+    r"|across|(?<!rounds )used|of|[A-Z]\s=))\s*$"
 )
 BATCH_OF = re.compile(
     r"(?i)\b(?:lots?|(?:mini-?)?batch(?:es)?|lotes?|lott[oi]|cohorts?|losen?)\s(?:of|de|da|di|von|à)"

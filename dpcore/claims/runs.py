@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcore.claims.scopes import APART, Kind, Scope
 from dpcore.claims.values import OF_N, Said, same, written
-from dpcore.claims.vocabulary import FINAL, REASONS
+from dpcore.claims.vocabulary import FINAL, REASONS, TARGET
 
 NEAR = 20  # parts before and after one that it is compared with
 MIN_DIFFERENT = 2  # fields, of two parts that are of a training each
@@ -249,7 +249,7 @@ def _without_places(said: Sequence[Said]) -> list[Said]:
     """Statements without places in a training that are the end of no log."""
     kept = []
     for each in said:
-        if each.counts and each.rank != FINAL:
+        if each.counts and each.rank == TARGET:
             each = each._replace(why=each.why or REASONS["place"])
         kept.append(each)
     return kept

@@ -89,8 +89,6 @@ class Statements:
                 rank = FINAL
             elif words.DOUBT["aimed"].search(near):
                 rank = TARGET
-        if meaning.counts:  # a place in a training, which may not be its end
-            rank = TARGET
         said = Said(meaning.field, text, start, start + len(text), why, rank, meaning.counts)
         return valued(said)
 
@@ -236,10 +234,9 @@ class Statements:
         """What a number is that ends a line of its own, is in a list, or has an option."""
         start, end = figure.span()
         line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
-        if self.text[end : end + 1] in ("", "\n"):
-            aligned = by_line(line)
-            if aligned:
-                return aligned
+        alone = by_line(line, ends=self.text[end : end + 1] in ("", "\n"))
+        if alone:
+            return alone
         lead = self.text[max(last, start - MAX_LEAD) : start]
         if lead[:1] in (",", ";") or len(lead) == start:
             listed = by_list(lead)

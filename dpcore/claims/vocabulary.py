@@ -18,7 +18,9 @@ NOTES: dict[str, str] = FACTS["notes"]
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
 # Ranks of a value: the first is taken before the others.
 FINAL, PLAIN, TARGET = range(3)
-COUNTERS = ("step", "epoch", "round", "iteration", "iter", "update")
+COUNTERS = ("step", "epoch")  # at the end of the name of a log's counter
+# Names that alone are a place in a training, which is its end in the last line of a log.
+PLACES = ("step", "round", "iteration", "iter", "update")
 MAX_WORDS = 12  # of a name
 
 
@@ -108,7 +110,9 @@ def named(phrase: str, *, headed: bool = False) -> Named:
             field = table.get(" ".join(core))
             rest = [*words[:start], "", *words[start + length :]]
             if field and _are_beside(field, core, rest):
-                return Named(field, rank_of(" ".join(words)), counts=core[-1] in COUNTERS)
+                place = " ".join(core) in PLACES
+                rank = TARGET if place else rank_of(" ".join(words))
+                return Named(field, rank, counts=place or core[-1] in COUNTERS)
     return Named("", why=REASONS["nameless"])
 
 
