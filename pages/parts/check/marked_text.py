@@ -16,6 +16,7 @@ from dpcore.runs.plain_text import escaped
 from pages.parts.check.claim_fields import (
     CHOICES,
     FIELDS,
+    fill_in,
     fits,
     key_of,
     label_of,
@@ -186,9 +187,19 @@ def _fill_from(text: str, found: Read, opened: int, start: int, name: str) -> No
         offers = dict(offers_of(text[said.start : said.end], said, []))
         if name in offers:
             value = text_of(said.value) if name in CHOICES else offers[name]
+            _take_back(found, opened, start)
             write({key_of(name): value})
             places_of(opened)[name] = start
         return
+
+
+def _take_back(found: Read, opened: int, start: int) -> None:
+    """Give the fields that were filled from a place what was read for them: it is another's now."""
+    places = places_of(opened)
+    said = texts_of(found.runs[opened].claim)
+    for name in [name for name, place in places.items() if place == start]:
+        del places[name]
+        fill_in({name: said[name]})
 
 
 def _show_offers(entered: Entered, found: Read) -> None:

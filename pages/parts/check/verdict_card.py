@@ -67,8 +67,9 @@ def show_card(verdict: ClaimVerdict, by_hand: Sequence[str] = (), run: str = "")
         details = details_of(verdict)
         if by_hand:
             details.append(said_by_hand(by_hand))
-        st.caption(" ".join(details))
-        st.caption(verdict.complete)
+        for each in (" ".join(details), verdict.complete):
+            if each:
+                st.caption(each)
         if verdict.notes:
             count = len(verdict.notes)
             with st.expander("1 remark" if count == 1 else f"{count} remarks", key="remarks"):

@@ -15,14 +15,27 @@ class ClaimText {
     this.tell = setTriggerValue;
     this.presses = this.presses.filter(([number]) => number > data.heard);
     this.text.ariaLabel = data.label;
-    const kept = this.text.contains(document.activeElement) && document.activeElement.dataset.start;
-    const scrolled = this.text.scrollTop;
-    this.text.replaceChildren(...data.parts.map((part) => this.drawn(part)));
-    this.text.scrollTop = scrolled;
-    if (kept) this.text.querySelector(`[data-start="${kept}"]`)?.focus({ preventScroll: true });
+    const looks = data.parts.map((part) => JSON.stringify({ ...part, offers: Boolean(part.offers) }));
+    if (this.of === data.of && looks.length === this.looks.length) this.change(looks);
+    else this.text.replaceChildren(...data.parts.map((_, place) => this.drawn(place)));
+    this.of = data.of;
+    this.looks = looks;
   }
 
-  drawn(part) {
+  /* Draw what looks otherwise anew; the rest stays, so that an open list and the focus keep their place. */
+  change(looks) {
+    for (const [place, look] of looks.entries()) {
+      if (look === this.looks[place]) continue;
+      const before = this.text.childNodes[place];
+      const focused = before.contains(document.activeElement);
+      const after = this.drawn(place);
+      before.replaceWith(after);
+      if (focused) after.querySelector?.("button")?.focus({ preventScroll: true });
+    }
+  }
+
+  drawn(place) {
+    const part = this.data.parts[place];
     if (!part.field && !part.passed) return document.createTextNode(part.text);
     const whole = document.createElement("span");
     let kind = part.passed ? "s" : "mark";
@@ -33,7 +46,7 @@ class ClaimText {
       Object.assign(value, { type: "button", ariaHasPopup: "dialog", className: part.passed ? "" : "set" });
       value.classList.toggle("asked", Boolean(part.field));
       value.dataset.start = part.start;
-      value.onclick = () => this.ask(value, part);
+      value.onclick = () => this.ask(value, this.data.parts[place]);
     }
     if (part.field) added(part.offers ? value : whole, "sub", { textContent: part.field });
     return whole;

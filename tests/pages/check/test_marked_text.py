@@ -51,6 +51,17 @@ def test_presses_fill_fields_mark_them_as_set_by_hand_and_complete_the_claim() -
     assert not [each for each in app.caption if "Set by hand" in each.value]
 
 
+def test_a_number_that_is_another_field_after_all_leaves_the_one_before() -> None:
+    app = filled(pasted(NAMELESS), ("0.01", "delta"))
+    assert fields_of(app) == {"sigma": "1.1", "delta": "0.01"}
+    app = filled(app, ("0.01", "q"))
+    assert fields_of(app) == {"sigma": "1.1", "q": "0.01"}
+    app = filled(app, ("0.01", "sigma"))
+    assert fields_of(app) == {"sigma": "0.01"}
+    app = filled(app, ("0.01", "q"), ("1000", "steps"), ("1000", "epochs"))
+    assert fields_of(app) == {"sigma": "1.1", "q": "0.01", "epochs": "1000"}
+
+
 def test_a_value_that_was_read_and_then_changed_is_marked_as_passed_over() -> None:
     app = pasted("sigma = 1.1").text_input(key="claim_sigma").set_value("2").run()
     (part,) = parts_of(app)
