@@ -8,9 +8,9 @@ import re
 import pytest
 
 from dpcore.check import verbatim
-from dpcore.claims.candidates import read_value
 from dpcore.claims.printed import printed_epsilon
-from dpcore.claims.reading import read_text
+from dpcore.claims.reading import read as read_text
+from dpcore.claims.values import read_value
 from dpcore.commands import number, whole
 from dpcore.training.settings import Slider
 from dpcore.written_number import read_number

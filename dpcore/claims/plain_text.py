@@ -27,7 +27,7 @@ _WITH_COMMA = r"(?:0,\d+|\d+,\d{1,2})(?:[eE][-+]?\d+)?(?=[.,;:]?(?:[^\w.,]|$))(?
 DECIMAL_COMMA = re.compile(rf"(?<![\w.,(\[]){_WITH_COMMA}|(?<=[(\[]){_WITH_COMMA}(?![)\]])")
 DECIMAL_POINT = re.compile(r"(?<![\w.,])\d*\.\d+(?![\d.])(?<!\.\d{3})")
 THOUSANDS_POINT = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
-ANY_COMMA = re.compile(r"(?<=\d),(?=\d+(?:[eE][-+]?\d+)?(?:[^\w,]|,\s|$))")
+ANY_COMMA = re.compile(r"(?<=\d),(?=\d+(?:[eE][-+]?\d+)?(?:[^\w,]|,(?!\d)|$))")
 
 
 def _folded(each: str) -> str:

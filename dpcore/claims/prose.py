@@ -48,7 +48,8 @@ SPLIT = re.compile(
 )
 PART_OF = re.compile(r"\d\s(?:\w+\s)?(?:out )?of the\s*$")
 AFTER_UNIT = re.compile(  # that make it another number
-    r"(?i)\s?(?:/|make\b|,? of (?:which|whom|(?:the|a) (?!train))|(?:will|would|could|takes?|took)\b"
+    r"(?i)\s?(?:/|make\b|,? of (?:which|whom|(?:the|a) (?!train))"
+    r"|(?:will|would|could|takes?|took)\b"
     r"|\(?(?:per|each|every|for (?:test|val|eval)\w*|of warm|in each|in every|an? epoch|were held"
     r"|held out|as test|are test|to generate|from (?:a|the) public)\b)"
 )
@@ -60,7 +61,8 @@ BEFORE_UNIT = re.compile(
 SAMPLED = re.compile(r"(?i)\b(?:round|sampl|select|participat|chos|drawn|take part|takes part)")
 PEOPLE = r"(?:clients|users|devices|participants)"
 K_OF_N = re.compile(  # 10 of 100 clients
-    rf"(?i)(?<![\w.,])(?P<k>{NUMBER})(?:\s{PEOPLE})?\s\(?(?:out )?of\s(?:the |all |our )?(?:[A-Z]\s?=\s?)?"
+    rf"(?i)(?<![\w.,])(?P<k>{NUMBER})(?:\s{PEOPLE})?\s\(?(?:out )?of\s"
+    r"(?:the |all |our )?(?:[A-Z]\s?=\s?)?"
     rf"(?P<n>{NUMBER})(?:\s(?:total|available))?\s{PEOPLE}"
 )
 PAIR = re.compile(  # (epsilon, delta) = (3, 1e-5), and (3, 1e-5)-DP

@@ -23,9 +23,11 @@ from dpcore.claims.runs import (
     of_releases,
     with_share_of_n,
 )
+from dpcore.claims.scopes import Kind
 from dpcore.claims.statements import Statements
 from dpcore.claims.values import Said, written
 from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OTHER, REASONS, TARGET, TOLD, UNIT
+from dpcore.privacy.sampling.fixed_size import FixedSize
 
 MAX_TEXT_CHARS = 100_000
 MAX_JSON_CHARS = 1_000_000
@@ -34,7 +36,10 @@ PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
 MAX_EVENT_CHARS = 10_000  # of an event within a text
-EVENT_CALL = re.compile(rf"\b(?P<event>(?:{'|'.join(FIELDS)})\()")
+EVENT_CALL = re.compile(
+    rf"(?P<within>\bcompose\(\s*(?:\w+\.)*)?\b(?P<event>(?:{'|'.join(FIELDS)})\()"
+)
+EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 BRACKET = re.compile(r"#[^\n]*|[()\[\]{}]")  # and comments, in which brackets mean nothing
 STATE = re.compile(r"(?:OrderedDict\(|\{)[^\n]{0,40}[\"']history[\"']")
 ASSIGNED = re.compile(r"\bhistory\s?=\s?(?P<list>\[\([\d\s.,()e-]+\)\])")
@@ -117,6 +122,8 @@ def read(text: str) -> Read:
 
 def _record(text: str) -> Read | None:
     """Read a text that is or holds the state of an accountant, or an event; None for another."""
+    if EVENT_NAMES.match(text):
+        return _of_event(read_event(event_in(text)), 0, len(text))
     if text.lstrip()[:1] in ("{", "["):
         try:
             found = json.loads(text)
@@ -125,10 +132,10 @@ def _record(text: str) -> Read | None:
         state = next(filter(_has_history, _states(found)), None)
         if state is not None:
             return _around(text, *history_span(text, state["history"]), read_history(state))
-        if isinstance(found, Mapping) and "class_name" in found:
-            return Read((Run(read_event(found)),))
-        if isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent"):
-            return Read((Run(read_event(found)),))
+        named = isinstance(found, Mapping) and "class_name" in found
+        listed = isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent")
+        if named or listed:
+            return _of_event(read_event(found), 0, len(text))
     if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
         return None
     return _with_state(text) or _with_event(text)
@@ -193,35 +200,56 @@ def _closing(text: str, start: int) -> int:
 
 
 def _with_event(text: str) -> Read | None:
-    """Read the one event that a text states, and the words around it; None without one.
+    """Read the event that a text states, and the words around it; None without one.
 
-    A composition is the whole training; a step alone does not say how many of it there were.
-    Errors: ValueError if the text has several.
+    A composition is the whole training; beside one that cannot be read, no event is. A step alone
+    does not say how many of it there were, nor does what `compose` repeats. Errors: ValueError if
+    the text has events of other steps too.
     """
     found: list[tuple[Claim, int, int]] = []
+    calls = 0
     stop = 0
     while call := EVENT_CALL.search(text, stop):
-        stop = _closing(text, call.start("event"))
-        if stop <= call.start():
-            return None
-        try:
-            claim = read_event(event_in(text[call.start() : stop]))
-        except ValueError:
+        start = call.start("event")
+        stop = _closing(text, start)
+        if stop <= start:
             return None
         composed = "ComposedDpEvent" in call["event"]
-        goes_on = "compose(" in text[max(0, call.start() - 40) : call.start()]
-        if not composed or goes_on:
-            claim = replace(claim, steps=None, mechanism=None)
-        found.append((claim, call.start(), stop))
+        within = bool(call["within"])
+        calls += within
+        try:
+            claim = read_event(event_in(text[start:stop]))
+        except ValueError:
+            if composed or within:
+                return None
+            continue
+        goes_on = within and text[stop:].lstrip().startswith(",")
+        found.append((claim if composed and not goes_on else _step_of(claim), start, stop))
     if not found:
         return None
-    whole = next((each for each in found if each[0].mechanism), found[0])
-    step = replace(whole[0], steps=None, mechanism=None)
-    if any(each[0] not in (whole[0], step) for each in found):
+    claim, start, stop = next((each for each in found if each[0].mechanism), found[0])
+    others = any(each[0] not in (claim, _step_of(claim)) for each in found)
+    if others or (calls and len(found) > 1):
         raise ValueError(
             "The text has several events: paste the one that holds the whole training."
         )
-    return _around(text, whole[1], whole[2], whole[0])
+    alone = _of_event(claim, start, stop)
+    around = _around(text, start, stop, alone.claim)
+    return around._replace(passed=(*alone.passed, *around.passed))
+
+
+def _step_of(claim: Claim) -> Claim:
+    return replace(claim, steps=None, mechanism=None)
+
+
+def _of_event(claim: Claim, start: int, stop: int) -> Read:
+    """An event alone. Of one without replacement the noise is offered, since dp-accounting's
+    multiplier is then over the distance of replaced sums, which may be twice the clipping norm.
+    """
+    if claim.sampler != FixedSize.name:
+        return Read((Run(claim, (Said("mechanism", "the releases", start, stop),)),))
+    asked = Said("sigma", claim.sigma, start, stop, REASONS["distance"])
+    return Read((Run(replace(claim, sigma=None, mechanism=None)),), (asked,))
 
 
 def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
@@ -275,7 +303,9 @@ def _read_text(text: str) -> Read:
 def _off(statements: Statements) -> re.Match[str] | None:
     """Where a text says that no privacy was applied, to the training itself."""
     for each in NOT_PRIVATE.finditer(statements.text):
-        if not OTHER.search(" ".join(scope.label for scope in statements.root.path(each.start()))):
+        path = statements.root.path(each.start())
+        labels = " ".join(scope.label for scope in path if scope.kind is not Kind.LINE)
+        if not OTHER.search(labels):
             return each
     return None
 

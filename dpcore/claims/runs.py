@@ -32,6 +32,8 @@ RELEASES = {
 }
 
 
+# Reasons that do not take a value, and let it stand against others of its field.
+AGAINST = (REASONS["unclear"], REASONS["listed"])
 NOTHING = Said("", None, 0, 0)
 
 
@@ -48,9 +50,7 @@ class Draft(NamedTuple):
             return None
         least = min(each.rank for each in found)
         best = [each for each in found if each.rank == least]
-        unclear = [
-            each for each in self.said if each.field == field and each.why == REASONS["unclear"]
-        ]
+        unclear = [each for each in self.said if each.field == field and each.why in AGAINST]
         for each in best:
             if all(same(each.value, other.value) for other in (*best, *unclear)):
                 return each
@@ -117,7 +117,7 @@ def drafts_of(scope: Scope) -> Drafts:
 
 def _counted(said: Said) -> bool:
     """True for a statement that is taken, or stands against others of its field."""
-    return bool(said.field) and said.why in ("", REASONS["unclear"])
+    return bool(said.field) and said.why in ("", *AGAINST)
 
 
 def _label(part: Scope, draft: Draft) -> str:

@@ -204,7 +204,7 @@ class Statements:
             if self._free(start, end) and not ranged:
                 meaning = self._meaning(each, last)
                 if not meaning.why and LIST.match(self.text[end : end + AFTER]):
-                    meaning = meaning._replace(why=REASONS["nameless"])
+                    meaning = meaning._replace(why=REASONS["listed"])
                 self._note(self._value(meaning, each[0], start))
             last = end
 

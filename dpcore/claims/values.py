@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from dpcore.claims.printed import Printed, printed_epsilon
 from dpcore.claims.vocabulary import PLAIN, REASONS
+from dpcore.privacy.report.numbers import plain
 from dpcore.written_number import read_number
 
 DIGITS = r"(?:[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
@@ -35,7 +36,7 @@ RANGE = re.compile(r"\d\s?(?:to|or|-|±|x|×)\s?$")  # before a number
 LIST = re.compile(  # after a number
     "|".join(
         (
-            rf"(?:,\s?{SIGNED})*,?\s?(?:and|or|und|et|y)\s{SIGNED}(?=\s?(?:[,;.)\n:]|$))",
+            rf"(?:,\s?{SIGNED})*,?\s?(?:and|or|und|et|y)\s{SIGNED}(?!\.?\d)(?=\s?(?:[,;.)\n:]|$))",
             r"\s?=\s[a-z]{3}",
             rf"(?:\s?,\s?{NUMBER})+\s*[\]}})]",
             rf"\s?[,/]\s?{NUMBER}\s*(?:[,/]\s?{NUMBER}\s*)*(?:\n|$)",
@@ -50,6 +51,8 @@ WHOLE = (
 SHARES = ("q", "delta", "share")  # fields printed as fractions
 CAREFUL = ("epsilon", "delta", "sigma", "q", "share")  # 1,068 of these is seldom more than 10
 GROUPED = re.compile(r"[1-9]\d{0,2},\d{3}")
+POINTED = re.compile(r"[1-9]\d{0,2}\.\d{3}")  # which many write for thousands
+SHORT = 6  # characters of a number that has lost no digit
 MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
 MAX_SIGMA = 100.0  # a larger sigma is asked back
 
@@ -73,14 +76,19 @@ def valued(said: Said) -> Said:
         value = read_value(said.field, text)
     except ValueError as error:
         return said._replace(why=said.why or str(error))
-    return said._replace(value=value, why=said.why or _odd(said.field, text, value))
+    odd = _odd(said.field, text, value)
+    if odd:  # it is offered as it is written
+        return said._replace(value=text.strip(), why=said.why or odd)
+    return said._replace(value=value)
 
 
 def _odd(field: str, text: str, value: Any) -> str:
     """The reason to ask whether this number of the field is meant; "" if it is usual."""
     if "/" in text and field not in SHARES:
         return REASONS["nameless"]
-    if field in CAREFUL and GROUPED.fullmatch(text.strip()):
+    grouped = field in CAREFUL and GROUPED.fullmatch(text.strip())
+    pointed = field in (*WHOLE, "epochs") and POINTED.fullmatch(text.strip())
+    if grouped or pointed:
         return REASONS["comma"]
     if field == "epsilon" and value.value < MIN_EPSILON:
         return REASONS["small"]
@@ -121,4 +129,6 @@ def same(value: Any, shown: Any) -> bool:
 
 def written(value: object) -> str:
     """A value as a reader writes it."""
-    return str(value.text if isinstance(value, Printed) else value)
+    if isinstance(value, float):
+        return plain(value) if len(plain(value)) < SHORT else repr(value)
+    return str(getattr(value, "text", value))

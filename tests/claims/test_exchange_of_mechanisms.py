@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opacus.accountants import GaussianAccountant, PRVAccountant, RDPAccountant
 
-from dpcore.claims import Claim, Printed, Standing, judge, read_claim
+from dpcore.claims import Claim, Printed, Standing, judge
 from dpcore.claims.accountant_variants import (
     NUMERICAL,
     OPACUS,
@@ -33,7 +33,8 @@ from dpcore.claims.accountant_variants import (
     giving,
     recounts,
 )
-from dpcore.claims.dp_event import event_of, read_event
+from dpcore.claims.dp_event import event_in, event_of, read_event
+from dpcore.claims.reading import read
 from dpcore.claims.setup import setup_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
@@ -97,7 +98,7 @@ def test_what_is_written_dp_accounting_reads_and_writes_back(releases: list[Rele
         json.dumps(event.to_named_tuple()),
         repr(event),
     ):
-        found = mechanism_of(read_claim(text).claim)
+        found = mechanism_of(read(text).claim)
         assert [(each.q, each.sigma, each.count) for each in found.releases] == expected
 
 
@@ -118,11 +119,11 @@ def test_events_of_many_steps_are_read() -> None:
     builder.compose(STEP, 90)
     builder.compose(STEP, 10)
     builder.compose(GaussianDpEvent(7.0))
-    claim = read_claim(repr(builder.build())).claim
+    claim = read(repr(builder.build())).claim
     assert claim.mechanism == Mechanism((Release(0.01, 1.1, 100), Release(1.0, 7.0, 1)))
     assert claim.sampler == "poisson"
     event = SelfComposedDpEvent(SelfComposedDpEvent(STEP, 3), 5)
-    assert read_claim(repr(event)).claim.steps == 15
+    assert read(repr(event)).claim.steps == 15
     for event, sampler, q in [
         (STEP, "poisson", 0.01),
         (SelfComposedDpEvent(ComposedDpEvent([STEP, STEP]), 3), "poisson", 0.01),
@@ -138,27 +139,22 @@ def test_an_event_within_a_text_is_read_with_the_words_around_it() -> None:
         "dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(512 / 60_000,"
         " GaussianDpEvent(1.2)), 11_700)"
     )
-    read = read_claim(
-        f"event = {call}\nprint(PLDAccountant().compose(event).get_epsilon(delta=1e-5))"
-    )
-    claim = read.claim
+    found = read(f"event = {call}\nprint(PLDAccountant().compose(event).get_epsilon(delta=1e-5))")
+    claim = found.claim
     assert (claim.q, claim.sigma, claim.steps, claim.delta) == (512 / 60_000, 1.2, 11_700, 1e-5)
     assert (claim.sampler, claim.accountant) == ("poisson", "pld")
     for other in (
         "PoissonSampledDpEvent(q, GaussianDpEvent(1.2))",
         "PoissonSampledDpEvent(1 / 0, GaussianDpEvent(1))",
     ):
-        assert read_claim(f"event = {other}").claim.mechanism is None, other
+        assert read(f"event = {other}").claim.mechanism is None, other
         assert (
-            read_claim(f"From {other} and GaussianDpEvent(sigma) we made {call}.").claim.mechanism
+            read(f"From {other} and GaussianDpEvent(sigma) we made {call}.").claim.mechanism
             == claim.mechanism
         )
-    assert (
-        read_claim("event = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.2)").claim.mechanism
-        is None
-    )
+    assert read("event = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.2)").claim.mechanism is None
     noted = f"event = {call.replace('11_700', '# 1) of :( many' + chr(10) + '11_700')}"
-    assert read_claim(noted).claim.mechanism == claim.mechanism
+    assert read(noted).claim.mechanism == claim.mechanism
 
 
 @pytest.mark.parametrize(
@@ -172,7 +168,7 @@ def test_an_event_within_a_text_is_read_with_the_words_around_it() -> None:
     ],
 )
 def test_a_part_of_the_training_is_not_taken_for_all_of_it(text: str) -> None:
-    claim = read_claim("epsilon = 0.5 at delta = 1e-5. " + text.format(step=repr(STEP))).claim
+    claim = read("epsilon = 0.5 at delta = 1e-5. " + text.format(step=repr(STEP))).claim
     assert (claim.steps, claim.mechanism, claim.accountant) in [
         (None, None, None),
         (10_000, None, None),
@@ -181,10 +177,10 @@ def test_a_part_of_the_training_is_not_taken_for_all_of_it(text: str) -> None:
 
 
 def test_steps_in_words_count_an_event_of_one_step() -> None:
-    claim = read_claim(f"event = {STEP}, for 10000 steps").claim
+    claim = read(f"event = {STEP}, for 10000 steps").claim
     assert (claim.q, claim.sigma, claim.steps, claim.sampler) == (0.01, 1.1, 10_000, "poisson")
     whole = f"{STEP} was composed: SelfComposedDpEvent({STEP}, 70)"
-    assert read_claim(f"We say that {whole}.").claim.steps == 70
+    assert read(f"We say that {whole}.").claim.steps == 70
 
 
 def test_events_that_differ_or_are_composed_apart_are_not_chosen_from() -> None:
@@ -198,19 +194,17 @@ def test_events_that_differ_or_are_composed_apart_are_not_chosen_from() -> None:
         f"a.compose({STEP}, 50); a.compose({whole})",
     ):
         with pytest.raises(ValueError, match="several events: paste the one"):
-            read_claim(f"First {several}.")
+            read(f"First {several}.")
     assert (
-        read_claim(
-            f"a.compose({whole}); a.compose(PoissonSampledDpEvent(q, {other}))"
-        ).claim.mechanism
+        read(f"a.compose({whole}); a.compose(PoissonSampledDpEvent(q, {other}))").claim.mechanism
         is None
     )
-    assert read_claim(f"a.compose({whole}).get_epsilon(1e-5)").claim.steps == 100
+    assert read(f"a.compose({whole}).get_epsilon(1e-5)").claim.steps == 100
 
 
 def test_a_long_text_of_events_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="paste at most"):
-        read_claim("We: " + "GaussianDpEvent(1) " * 10_000)
+        read("We: " + "GaussianDpEvent(1) " * 10_000)
 
 
 GAUSSIAN = GaussianDpEvent(1.0)
@@ -232,7 +226,7 @@ def test_a_sample_that_is_used_more_than_once_is_one_release() -> None:
         [(SelfComposedDpEvent(GAUSSIAN, 100), 0.1), (COMPOSED, 1.75**-0.5)],
     ):
         event = sampled(inner)
-        claim = read_claim(repr(event)).claim
+        claim = read_event(event_in(repr(event)))
         assert (claim.q, claim.steps, claim.sigma) == (0.01, 1, pytest.approx(sigma, rel=1e-12))
         again = sampled(GaussianDpEvent(claim.sigma))
         theirs, ours = (
@@ -244,10 +238,10 @@ def test_a_sample_that_is_used_more_than_once_is_one_release() -> None:
             inner,
         )
     event = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 100))
-    claim = replace(read_claim(repr(event)).claim, epsilon=Printed("1"), delta=1e-5)
+    claim = replace(read(repr(event)).claim, epsilon=Printed("1"), delta=1e-5)
     assert judge(claim).standing is Standing.REFUTED
     twice = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 2))
-    claim = read_claim(repr(SelfComposedDpEvent(twice, 7))).claim
+    claim = read(repr(SelfComposedDpEvent(twice, 7))).claim
     assert (claim.steps, claim.sigma) == (7, pytest.approx(0.5**0.5))
 
 
@@ -267,7 +261,7 @@ def test_an_event_that_is_no_such_training_is_named() -> None:
     ]:
         for text in (json.dumps(objects(event.to_named_tuple())), repr(event)):
             with pytest.raises(ValueError, match=words):
-                read_claim(text)
+                read(text)
 
 
 def test_json_that_is_nothing_of_the_kind_is_a_sentence_or_says_nothing() -> None:
@@ -292,7 +286,7 @@ def test_json_that_is_nothing_of_the_kind_is_a_sentence_or_says_nothing() -> Non
         '{"class_name": "SelfComposedDpEvent", "count": 1, "event": ' * 60,
     ]:
         try:
-            assert read_claim(text).claim == Claim(), text
+            assert read(text).claim == Claim(), text
         except ValueError as error:
             assert str(error).startswith(("Expected ", "Paste ")), text  # noqa: PT017
 
@@ -308,7 +302,7 @@ def test_the_state_of_an_accountant_of_opacus_is_read() -> None:
         for _ in range(100):
             theirs.step(noise_multiplier=1.1, sample_rate=0.01)
         text = json.dumps(theirs.state_dict())
-        claim = read_claim(text).claim
+        claim = read(text).claim
         assert (claim.q, claim.sigma, claim.steps, claim.accountant) == (0.01, 1.1, 100, name), (
             accountant,
             name,
@@ -323,7 +317,7 @@ def test_a_history_of_changing_noise_is_its_releases() -> None:
     theirs = RDPAccountant()
     for sigma in (1.1, 1.1, 0.9, 0.9, 0.9):
         theirs.step(noise_multiplier=sigma, sample_rate=0.01)
-    claim = read_claim(json.dumps(theirs.state_dict())).claim
+    claim = read(json.dumps(theirs.state_dict())).claim
     assert claim.mechanism == Mechanism((Release(0.01, 1.1, 2), Release(0.01, 0.9, 3)))
 
 
@@ -399,3 +393,11 @@ def test_an_accountant_is_named_once_with_the_kind_of_its_curve_or_says_why_it_h
         assert own is each.curve(mechanism, 100, 1e-5).kind
     verdict = judge(Claim(Printed("3"), delta=1e-5, q=0.01, sigma=0.01, steps=10, accountant="gdp"))
     assert "has no number here" in verdict.sentence or verdict.standing.value == "refuted"
+
+
+def test_the_noise_of_an_event_without_replacement_is_asked_back() -> None:
+    event = SelfComposedDpEvent(SampledWithoutReplacementDpEvent(1000, 20, GAUSSIAN), 50)
+    found = read(f"epsilon = 1.48 at delta = 1e-5: {event!r}")
+    assert (found.claim.q, found.claim.sigma, found.claim.sampler) == (0.02, None, "fixed_size")
+    assert any("twice as far" in each for each in found.left_out)
+    assert judge(found.claim).standing is Standing.INSUFFICIENT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpcore.claims.reading import read_claim
+from dpcore.claims.reading import read
 
 CLAIM = "epsilon 3, delta 1e-5\nsigma 1.1\nbatch size 256\nepochs 15\nexamples 60000\n"
 OFF = (
@@ -32,16 +32,16 @@ ON = (
 @pytest.mark.parametrize("words", OFF)
 def test_that_privacy_was_turned_off_is_said(words: str) -> None:
     for text in (CLAIM + words, f"{words}\n{CLAIM}"):
-        (said,) = [each for each in read_claim(text).left_out if "no privacy was applied" in each]
+        (said,) = [each for each in read(text).left_out if "no privacy was applied" in each]
         assert said.startswith("The text says that no privacy was applied: ")
-        assert read_claim(text).claim.sigma == 1.1
+        assert read(text).claim.sigma == 1.1
 
 
 @pytest.mark.parametrize("words", ON)
 def test_nothing_is_said_where_it_was_not(words: str) -> None:
-    assert not any("no privacy" in each for each in read_claim(CLAIM + words).left_out)
+    assert not any("no privacy" in each for each in read(CLAIM + words).left_out)
 
 
 def test_it_is_said_beside_a_history() -> None:
     text = '{"dp_enabled": false, "state": {"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"}}'
-    assert any("no privacy was applied" in each for each in read_claim(text).left_out)
+    assert any("no privacy was applied" in each for each in read(text).left_out)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.claims import Claim, Printed, Standing, judge, printed_epsilon, setup
-from dpcore.claims.reading import read_claim
+from dpcore.claims.reading import read
 from dpcore.claims.setup import Bounds, setup_of
 from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
@@ -390,7 +390,7 @@ def test_a_number_beside_what_was_released_has_to_fit_all_of_it() -> None:
         ],
     ):
         state = {"history": [[each.sigma, each.q, each.count] for each in releases]}
-        claim = replace(read_claim(json.dumps(state)).claim, epsilon=Printed("8"), delta=1e-5)
+        claim = replace(read(json.dumps(state)).claim, epsilon=Printed("8"), delta=1e-5)
         assert judge(claim).standing is Standing.HOLDS, (releases, beside, words)
         verdict = judge(replace(claim, **beside))
         assert verdict.standing is Standing.CONTRADICTORY, (releases, beside, words)
@@ -399,13 +399,13 @@ def test_a_number_beside_what_was_released_has_to_fit_all_of_it() -> None:
 
 def test_numbers_beside_a_history_have_to_fit_it_as_the_rate_that_opacus_takes_does() -> None:
     state = {"history": [[1.1, 0.01, 1000]], "epsilon": 3, "delta": 1e-5}
-    assert judge(read_claim(json.dumps(state)).claim).standing is Standing.HOLDS
+    assert judge(read(json.dumps(state)).claim).standing is Standing.HOLDS
     for beside in ({"noise_multiplier": 0.5}, {"sample_rate": 0.02}, {"epochs": 20}):
         assert (
-            judge(read_claim(json.dumps(state | beside)).claim).standing is Standing.CONTRADICTORY
+            judge(read(json.dumps(state | beside)).claim).standing is Standing.CONTRADICTORY
         )
     fits = {"noise_multiplier": 1.1, "batch_size": 100, "dataset_size": 10_000, "epochs": 10}
-    assert judge(read_claim(json.dumps(state | fits)).claim).standing is Standing.HOLDS
+    assert judge(read(json.dumps(state | fits)).claim).standing is Standing.HOLDS
     claim = Claim(Printed("8"), 1e-5, 1 / 118, 512, 60_000, 1.1, steps=1180, sampler="poisson")
     assert judge(claim).standing is Standing.HOLDS
     assert judge(replace(claim, q=1 / 119)).standing is Standing.CONTRADICTORY
