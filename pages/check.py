@@ -5,32 +5,58 @@ Enter a claim; read its verdict, its proof and a sentence for a review.
 
 import streamlit as st
 
+from dpcore.claims import ClaimVerdict
+from dpcore.claims.certificate import certificate_of
 from dpcore.claims.worked import EXAMPLES
 from dpcore.runs.plain_text import escaped
-from pages.parts.check.entered import entered_claim, pasted_text, show_examples, show_offers
+from pages.parts.check.entered import Entered, entered_claim, pasted_text, show_examples
 from pages.parts.check.examples import name_of
-from pages.parts.check.verdict_card import show_card, show_read, show_review, verdict_on
+from pages.parts.check.marked_text import show_text
+from pages.parts.check.several_runs import name_of_run, show_runs
+from pages.parts.check.verdict_card import show_card, show_review, verdict_on
 from pages.parts.layout import page_frame
 
 SHOWN = next(each for each in EXAMPLES if each.name == "clt")  # before the first entry
+NOTHING = (
+    "No value of a claim stands in this text beside its name. Paste the lines that state epsilon,"
+    " delta, the noise, the batches and the steps{}."
+)
+ASK = ", or press a framed number below and say what it is"
+TYPE = ", or type the values below"
+
+
+def show_answer(entered: Entered) -> ClaimVerdict | None:
+    """Draw the verdicts on all runs and on the open one; return that."""
+    several = len(entered.runs) > 1
+    if several:
+        told = [each.told for each in entered.runs]
+        verdicts = [verdict_on(*each) for each in zip(entered.claims(), told, strict=True)]
+        show_runs(entered, verdicts)
+    if entered.problem:
+        st.error(escaped(entered.problem))
+        return None
+    if entered.empty:
+        st.html(f"<p class=legend>An example. {name_of(SHOWN)}</p>")
+        show_card(verdict_on(SHOWN.claim))
+        return None
+    if entered.says_nothing and entered.read:
+        numbers = any(not each.field for each in entered.read.passed)
+        st.info(NOTHING.format(ASK if numbers else TYPE))
+        return None
+    verdict = verdict_on(entered.claim, entered.told)
+    run = name_of_run(entered.runs[entered.opened], entered.opened) if several else ""
+    show_card(verdict, entered.by_hand, run)
+    return verdict
+
 
 with page_frame("Does a claimed epsilon hold?"), st.container(key="claim"):
     text = pasted_text()
     answer = st.container(key="claim_answer")
     entered = entered_claim(text)
-    verdict = None
     with answer:
-        if entered.problem:
-            st.error(escaped(entered.problem))
-        elif entered.empty:
-            st.html(f"<p class=legend>An example. {name_of(SHOWN)}</p>")
-            show_card(verdict_on(SHOWN.claim))
-        else:
-            verdict = verdict_on(entered.claim)
-            show_card(verdict)
+        verdict = show_answer(entered)
         if entered.read:
-            show_read(entered.read, entered.text)
-            show_offers(entered.read)
+            show_text(entered)
     if verdict:
-        show_review(verdict)
+        show_review(verdict, certificate_of(verdict, entered.by_hand, entered.told))
     show_examples()

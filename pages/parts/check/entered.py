@@ -1,56 +1,51 @@
-"""The entry of a claim: a pasted text fills the fields, and each field can be changed."""
+"""The entry of a claim: a pasted text has runs, one of which fills the fields; each can be changed.
 
-import re
+A field that differs from the text is set by hand. What was set for a run is kept while another one
+is open.
+"""
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from dpcore.claims.candidates import Found, read_value
-from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, values_of
-from dpcore.claims.reading import Read, read_claim, written
-from dpcore.claims.vocabulary import REASONS
+from dpcore.claims.claim import Claim
+from dpcore.claims.reading import Read, Run, read
 from dpcore.claims.worked import EXAMPLES, WorkedExample
-from dpcore.privacy import words_in
-from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
-from dpcore.privacy.report.glossary import help_on
+from pages.parts.check.claim_fields import (
+    NAMES,
+    claim_of,
+    draw_fields,
+    field_texts,
+    fill_in,
+    fits,
+    said_by_hand,
+    texts_of,
+)
 from pages.parts.check.examples import name_of
-from pages.parts.controls.url_state import by_the_reader, page_text, write
-from pages.parts.controls.widgets import best_of_field, choice_by_title, text_field
+from pages.parts.controls.url_state import by_the_reader, look_again, page_text, write
 from pages.parts.results.odds import linked
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 TEXT = "claim_text"
-MAX_FIELD_CHARS = 40
-UNSAID = "unsaid"
-# Entries of the glossary with another name than the field.
-HELP = {"epochs": "epoch", "sampler": "poisson"}
-FIELDS = words_in(Path(__file__).with_name("fields.toml"))
-MAX_OFFERS = 6
-BESIDE = 4  # fields in a row
-LONG = 12  # characters of a number that a field shows whole
-CHOICES = {"sampler": "Batches", "adjacency": "Adjacency", "accountant": "Counted by"}  # labels
+# In the session. The number of the open run of the text, from 0:
+OPENED = "claim_opened"
+# Number of a run -> the texts of its fields that a person has set, while another run is open.
+SET = "claim_set"
+# Number of a run -> field -> the place in the text that it was filled from by a click.
+PLACES = "claim_places"
 PLACEHOLDER = (
     "We train for 15 epochs on 60,000 examples with batch size 256 and noise multiplier 1.1: (ε, δ)"
     " = (2.92, 1e-5)."
 )
 OUTSIDE = (
-    "A text, an Opacus accountant's state as JSON, or a DpEvent of dp-accounting. Nothing in it is"
-    " run."
+    "A text or a table, an Opacus accountant's state, or a DpEvent of dp-accounting. Nothing in it"
+    " is run. Several runs in one text are judged one by one."
 )
 
-
-def _titles_of(name: str) -> Mapping[str, str]:
-    """The options of a choice, with their titles."""
-    if name == "sampler":
-        return BATCHES
-    if name == "adjacency":
-        return ADJACENCIES
-    return {name: each.title for name, each in ACCOUNTANTS.items()}
+read_once = lru_cache(maxsize=64)(read)
 
 
 @dataclass(frozen=True)
@@ -61,14 +56,50 @@ class Entered:
     read: Read | None = None
     text: str = ""
     problem: str = ""  # sentences; empty for a claim
+    opened: int = 0  # the run of the text that the fields hold
+    by_hand: tuple[str, ...] = ()  # fields that differ from the text
 
     @property
     def empty(self) -> bool:
         """True before the first entry."""
         return self.claim == Claim() and not self.text.strip()
 
+    @property
+    def says_nothing(self) -> bool:
+        """True for a text of which nothing was taken, with nothing in the fields."""
+        return self.read is not None and self.claim == Claim() and len(self.read.runs) == 1
 
-read_once = lru_cache(maxsize=64)(read_claim)
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs of the text."""
+        return self.read.runs if self.read else ()
+
+    def claims(self) -> list[Claim]:
+        """The claims of all runs with what was set by hand; that of the open one as it was read
+        while a field holds no value.
+        """
+        found = []
+        for number, run in enumerate(self.runs):
+            if number != self.opened:
+                found.append(_with(run, set_of(number)))
+            else:
+                found.append(run.claim if self.problem else self.claim)
+        return found
+
+    @property
+    def told(self) -> frozenset[str]:
+        """The facts of a claim that the words of the text state."""
+        return self.runs[self.opened].told if self.read else frozenset()
+
+
+def set_of(number: int) -> dict[str, str]:
+    """The texts of the fields that a person has set for a run that is not open."""
+    return st.session_state.get(SET, {}).get(number, {})
+
+
+def places_of(number: int) -> dict[str, int]:
+    """The places from which a click has filled fields of a run."""
+    return st.session_state.setdefault(PLACES, {}).setdefault(number, {})
 
 
 def pasted_text() -> str:
@@ -91,28 +122,64 @@ def pasted_text() -> str:
 def entered_claim(text: str) -> Entered:
     """Draw the fields, folded until there is something in them; wrong values give a sentence."""
     pasted = bool(text.strip())
-    asked = pasted or any(page_text(_key(name), "").strip() for name in FIELDS)
+    asked = pasted or any(page_text(f"claim_{name}", "").strip() for name in NAMES)
     label = "Edit what was read" if pasted else "Type it instead"
     place = st.container(key="claim_fields")
+    with place:
+        box = st.expander(label, expanded=asked)  # one with a key would stay as it was
+    found: Read | None = None
+    opened = 0
+    by_hand: dict[str, str] = {}
     try:
-        with place, st.expander(label, expanded=asked):  # one with a key would stay as it was
-            typed = _typed()
-        if not pasted:
-            return Entered(typed, None, text)
-        read = read_once(text)
-        return Entered(_whole(typed, read), read, text)
+        if pasted:
+            found = read_once(text)
+            opened = opened_of(found)
+            by_hand = changed(found.runs[opened])
+        with box:
+            draw_fields()
+            if by_hand and found:
+                _show_by_hand(tuple(by_hand), found, opened)
+        claim = _with(found.runs[opened], by_hand) if found else claim_of(field_texts())
     except ValueError as error:
-        return Entered(Claim(), None, text, str(error))
+        return Entered(Claim(), found, text, str(error), opened, tuple(by_hand))
+    return Entered(claim, found, text, "", opened, tuple(by_hand))
 
 
-def _whole(typed: Claim, read: Read) -> Claim:
-    """Add the releases of a record to the fields, unless these were changed and can hold them."""
-    mechanism = read.claim.mechanism
-    several = mechanism is not None and len(mechanism.releases) > 1  # no field can hold them
-    unchanged = typed == replace(read.claim, mechanism=None)
-    if several or unchanged:
-        return replace(typed, mechanism=mechanism)
-    return typed
+def opened_of(found: Read) -> int:
+    """The number of the open run."""
+    return min(st.session_state.get(OPENED, 0), len(found.runs) - 1)
+
+
+def changed(run: Run) -> dict[str, str]:
+    """The texts of the fields that differ from those of a run, by field."""
+    said = texts_of(run.claim)
+    return {name: text for name, text in field_texts().items() if text != said[name]}
+
+
+def _with(run: Run, texts: Mapping[str, str]) -> Claim:
+    """The claim of a run with fields that a person has set; they replace the releases of a record,
+    if they can hold them.
+
+    Errors: ValueError says what to write instead.
+    """
+    typed = claim_of(texts)
+    claim = replace(run.claim, **{name: getattr(typed, name) for name in texts})
+    several = claim.mechanism is not None and len(claim.mechanism.releases) > 1
+    return replace(claim, mechanism=None) if texts and not several else claim
+
+
+def _show_by_hand(by_hand: tuple[str, ...], found: Read, opened: int) -> None:
+    """Mark the fields that were set by hand, and offer to take that back, or use it for all."""
+    labels = ", ".join(f".st-key-claim_{name} [data-testid=stWidgetLabel] p" for name in by_hand)
+    marks = labels.replace(" p", " p::after")
+    st.html(f'<style>{marks} {{content: " (by hand)"}}</style>')
+    row = st.container(horizontal=True, gap="small", vertical_alignment="center", key="by_hand")
+    row.caption(said_by_hand(by_hand), width="content")
+    row.button("Back to what was read", key="claim_back", on_click=open_run, args=(opened, True))
+    if len(found.runs) > 1:
+        row.button(
+            f"Use it for all {len(found.runs)} runs", key="claim_for_all", on_click=set_for_all
+        )
 
 
 @uninterrupted
@@ -125,112 +192,65 @@ def take_over() -> None:
         claim = read_once(text).claim
     except ValueError:
         claim = Claim()
-    fill_in(claim)
+    _begin(claim)
+
+
+def _begin(claim: Claim) -> None:
+    """Fill the fields with a claim, and forget what was set by hand."""
+    st.session_state[OPENED] = 0
+    st.session_state[SET] = {}
+    st.session_state[PLACES] = {}
+    fill_in(texts_of(claim))
 
 
 @uninterrupted
-def fill_in(claim: Claim) -> None:
-    """Replace the fields by a claim. As a callback."""
-    values = values_of(claim)
-    fields = {_key(name): values.get(name, UNSAID) for name in CHOICES}
-    for name in (*FIELDS, "runs"):
-        fields[_key(name)] = short_form(written(values[name])) if name in values else ""
-    write(fields)
+def open_run(number: int, as_read: bool = False) -> None:
+    """Fill the fields from a run of the text, with what a person has set, unless `as_read`.
 
-
-def short_form(text: str) -> str:
-    """A long decimal as the fraction 1/n where that is the same number, else as it is.
-
-    >>> short_form("7.805383685343129e-07"), short_form("1e-5"), short_form("0.0123456789012345")
-    ('1/1281167', '1e-5', '0.0123456789012345')
+    As a callback.
     """
-    if len(text) <= LONG or not re.fullmatch(r"[\d.e-]+", text):
-        return text
-    value = float(text)
-    whole = round(1 / value) if value else 0
-    return f"1/{whole}" if whole and 1 / whole == value else text
+    look_again()
+    try:
+        found = read_once(st.session_state.get(TEXT, ""))
+    except ValueError:
+        return
+    if not 0 <= number < len(found.runs):
+        return
+    opened = opened_of(found)
+    kept = st.session_state.setdefault(SET, {})
+    kept[opened] = _readable(changed(found.runs[opened]))
+    if as_read:
+        kept[number] = {}
+        places_of(number).clear()
+    st.session_state[OPENED] = number
+    fill_in(texts_of(found.runs[number].claim) | set_of(number))
+
+
+@uninterrupted
+def set_for_all() -> None:
+    """Set the fields of all runs that a person has set for the open one. As a callback."""
+    look_again()
+    try:
+        found = read_once(st.session_state.get(TEXT, ""))
+    except ValueError:
+        return
+    texts = _readable(changed(found.runs[opened_of(found)]))
+    kept = st.session_state.setdefault(SET, {})
+    for number, run in enumerate(found.runs):
+        said = texts_of(run.claim)
+        own = {name: text for name, text in texts.items() if text != said[name]}
+        kept[number] = set_of(number) | own
+
+
+def _readable(texts: Mapping[str, str]) -> dict[str, str]:
+    """Those texts that are values of their fields, or empty."""
+    return {name: text for name, text in texts.items() if not text or fits(name, text)}
 
 
 @uninterrupted
 def _open(claim: Claim) -> None:
     write({TEXT: ""})
-    fill_in(claim)
-
-
-def show_offers(read: Read) -> None:
-    """Draw a button for each value that was passed over and may be right."""
-    offered: dict[tuple[str, str], str] = {}
-    for each in read.passed:
-        if _may_be_right(each):
-            offered[each.field, written(each.value)] = each.why
-    row = st.container(horizontal=True, gap="small")
-    for (name, text), why in list(offered.items())[:MAX_OFFERS]:
-        if name in CHOICES:
-            title = f"{CHOICES[name]}: {_titles_of(name)[text]} instead"
-        else:
-            title = f"{FIELDS[name]['label']}: {text} instead"
-        row.button(
-            title,
-            key=f"offer_{name}_{text}",
-            on_click=write,
-            args=({_key(name): text},),
-            help=why,
-        )
-
-
-def _may_be_right(each: Found) -> bool:
-    number = each.field in FIELDS and not isinstance(each.value, str)
-    if each.field not in CHOICES and not number:
-        return False
-    return each.why != REASONS["earlier"] and not each.why.startswith("Expected ")
-
-
-def _typed() -> Claim:
-    """The claim of the fields; an empty field says nothing."""
-    texts = {}
-    names = list(FIELDS)
-    for first in range(0, len(names), BESIDE):  # row by row, which keeps their order on a telephone
-        beside = names[first : first + BESIDE]
-        for column, name in zip(st.columns(BESIDE, gap="small"), beside, strict=False):
-            help = help_on(HELP.get(name, name))
-            label = FIELDS[name]["label"]
-            texts[name] = text_field(column, label, _key(name), MAX_FIELD_CHARS, help=help)
-    values: dict[str, Any] = {}
-    columns = st.columns(BESIDE, gap="small")
-    for column, name in zip(columns, CHOICES, strict=False):
-        with column:
-            chosen = _choice(name)
-        if chosen != UNSAID:
-            values[name] = chosen
-    with columns[-1]:
-        values["runs"] = best_of_field(_key("runs"))
-    for name, text in texts.items():
-        if text.strip():
-            values[name] = _checked(name, text)
-    return Claim(**values)
-
-
-def _choice(name: str) -> str:
-    titles = {UNSAID: "not said", **_titles_of(name)}
-    help = help_on(HELP.get(name, name))
-    return choice_by_title(CHOICES[name], tuple(titles), _key(name), titles.__getitem__, help)
-
-
-def _checked(name: str, text: str) -> object:
-    """The value of a field. Errors: ValueError says what to write instead."""
-    try:
-        value = read_value(name, text)
-        Claim(**{name: value})
-    except ValueError:
-        sentence = f"{FIELDS[name]['label']}: write {FIELDS[name]['write']}."
-        if "," in text:
-            sentence += " Write a point before decimals, not a comma."
-        raise ValueError(sentence) from None
-    return value
-
-
-def _key(name: str) -> str:
-    return f"claim_{name}"
+    _begin(claim)
 
 
 def show_examples() -> None:

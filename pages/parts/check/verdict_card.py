@@ -2,27 +2,25 @@
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 from dpcore.claims import ClaimVerdict, judge
 from dpcore.claims.accountant_variants import Recount
-from dpcore.claims.reading import NONE_PASSED, Read
 from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.sampling.base import Poisson
-from dpcore.runs.plain_text import escaped
+from pages.parts.check.claim_fields import said_by_hand
 from pages.parts.components.live_chart import still_chart
 from pages.parts.results.odds import sign, term
 from pages.parts.results.tables import table
 
-READ = "Read from the text"
-MAX_UNMARKED = 1000  # characters of a part without a value
-MAX_AROUND = 300  # characters of each end of a longer one, and of any other part
 COUNTED = "Epsilon by each accountant, for Poisson batches"
 HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 
@@ -30,39 +28,48 @@ HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 verdict_on = lru_cache(maxsize=256)(judge)  # of a claim, computed once for all sessions
 
 
-def show_read(read: Read, text: str) -> None:
-    """Draw a text with the values read from it, and what was passed over."""
-    st.html(f"<h2 class=part>{READ}</h2><p class=read>{marked_text(text, read)}</p>")
-    st.caption("\n".join(f"- {escaped(each)}" for each in read.left_out or (NONE_PASSED,)))
-
-
-def show_review(verdict: ClaimVerdict) -> None:
-    """Draw the sentence for a review, and all recounts."""
+def show_review(verdict: ClaimVerdict, certificate: Mapping[str, Any]) -> None:
+    """Draw the sentence for a review, the files, and all recounts."""
     st.html("<h2 class=part>For a review</h2>")
     st.code(verdict.review, language=None, wrap_lines=True)
     st.caption("The button in the upper right corner of the box copies the text.")
+    row = st.container(horizontal=True, gap="small")
+    _download(row, "Download the certificate (JSON)", certificate, "claim-certificate")
     if verdict.certificate is None:
         return
-    with st.expander(COUNTED):
-        st.html(counts_table(verdict))
     event = event_for(verdict.certificate)
     if event is not None:
-        st.download_button(
-            "Download the mechanism as a DpEvent of dp-accounting (JSON)",
-            json.dumps(event, indent=1),
-            "dp-event.json",
-            "application/json",
-            key="dp_event",
-            on_click="ignore",
-        )
+        title = "Download the mechanism as a DpEvent of dp-accounting (JSON)"
+        _download(row, title, event, "dp-event")
+    with st.expander(COUNTED):
+        st.html(counts_table(verdict))
 
 
-def show_card(verdict: ClaimVerdict) -> None:
-    """Draw the headline, the reason, the number line and the details."""
+def _download(place: Any, title: str, content: Mapping[str, Any], name: str) -> None:
+    place.download_button(
+        title,
+        json.dumps(content, indent=1),
+        f"{name}.json",
+        "application/json",
+        key=name.replace("-", "_"),
+        on_click="ignore",
+    )
+
+
+def show_card(verdict: ClaimVerdict, by_hand: Sequence[str] = (), run: str = "") -> None:
+    """Draw the headline, the reason, the number line, the details, and what the claim states.
+
+    Of several runs, `run` names this one.
+    """
     with st.container(border=True, key="claim_verdict"):
-        st.html(headline(verdict))
+        st.html(headline(verdict, run))
         _number_line(verdict)
-        st.caption(" ".join(details_of(verdict)))
+        details = details_of(verdict)
+        if by_hand:
+            details.append(said_by_hand(by_hand))
+        for each in (" ".join(details), verdict.complete):
+            if each:
+                st.caption(each)
         if verdict.notes:
             count = len(verdict.notes)
             with st.expander("1 remark" if count == 1 else f"{count} remarks", key="remarks"):
@@ -84,11 +91,14 @@ def _number_line(verdict: ClaimVerdict) -> None:
     still_chart(figure, key="claim_line", alt=alt)
 
 
-def headline(verdict: ClaimVerdict) -> str:
-    """The sign and the name of the verdict, and the reason, as HTML."""
+def headline(verdict: ClaimVerdict, run: str = "") -> str:
+    """The sign and the name of the verdict, below the name of the run, and the reason, as HTML."""
     name = term("claim", "verdict", verdict.standing.value.capitalize())
     head = f"{sign(verdict.standing, 'claim')} {name}"
-    return f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(verdict.sentence)}</p>'
+    reason = f"<p>{escape(verdict.sentence)}</p>"
+    if run:
+        return f"<p class=legend>{escape(run)}</p><h3 class=part>{head}</h3>{reason}"
+    return f'<h2 class=part style="font-size:1.75rem">{head}</h2>{reason}'
 
 
 def details_of(verdict: ClaimVerdict) -> list[str]:
@@ -105,24 +115,6 @@ def details_of(verdict: ClaimVerdict) -> list[str]:
         where = "" if as_counted else ", for one run on Poisson batches"
         details.append(f"The {claimed.shown} {comes} from {'; or '.join(named)}{where}.")
     return details
-
-
-def marked_text(text: str, read: Read) -> str:
-    """The text as HTML, with each value that was taken or passed over marked and named.
-
-    Long parts without any value are cut.
-    """
-    parts = []
-    for part, each in read.parts(text):
-        if each is None:
-            if len(part) > MAX_UNMARKED:
-                part = f"{part[:MAX_AROUND]} … {part[-MAX_AROUND:]}"
-            parts.append(escape(part))
-        elif each.why:
-            parts.append(f'<s title="{escape(each.why)}">{escape(part[:MAX_AROUND])}</s>')
-        else:
-            parts.append(f"<mark>{escape(part[:MAX_AROUND])}</mark><sub>{each.field}</sub>")
-    return "".join(parts)
 
 
 def counts_table(verdict: ClaimVerdict) -> str:

@@ -3,41 +3,29 @@ sentences.
 """
 
 import json
-from functools import partial
-from pathlib import Path
+from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.claims import Standing, judge
-from dpcore.claims.reading import read_text
+from dpcore.claims import Printed, Standing, judge, read
+from dpcore.claims.certificate import certificate_of
 from dpcore.claims.worked import EXAMPLES
 from dpcore.figures.style import SIGNS
 from pages.parts.check.examples import CLAIMED, name_of
-from pages.parts.check.verdict_card import counts_table, details_of, marked_text
-from tests.pages.check_page import CLAIM
-from tests.pages.train_page import opened_at
+from pages.parts.check.verdict_card import counts_table, details_of
+from tests.pages.check_page import (
+    CLAIM,
+    fields_of,
+    marks_of,
+    opened,
+    pasted,
+    standing_of,
+)
 
-PAGE = Path(__file__).parents[3] / "pages" / "check.py"
 CARD = (
     "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs,"
     " Opacus RDP"
 )
-opened = partial(opened_at, PAGE)
-
-
-def pasted(text: str) -> AppTest:
-    return opened().text_area(key="claim_text").set_value(text).run()
-
-
-def fields_of(app: AppTest) -> dict[str, str]:
-    return {
-        (each.key or "").removeprefix("claim_"): each.value for each in app.text_input if each.value
-    }
-
-
-def verdict_of(app: AppTest) -> str:
-    assert not app.exception
-    return next(each.proto.body for each in app.get("html") if "class=sign" in each.proto.body)
 
 
 def test_it_opens_on_an_invitation_an_example_and_the_printed_claims() -> None:
@@ -45,7 +33,7 @@ def test_it_opens_on_an_invitation_an_example_and_the_printed_claims() -> None:
     assert not app.exception
     assert app.text_area(key="claim_text").label.startswith("Paste the claim")
     assert not app.expander[0].proto.expanded
-    assert "at least 0.862" in verdict_of(app)  # of an example
+    assert "at least 0.862" in standing_of(app)  # of an example
     assert not app.code
     assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(
         EXAMPLES
@@ -54,7 +42,7 @@ def test_it_opens_on_an_invitation_an_example_and_the_printed_claims() -> None:
 
 def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
     app = opened(**CLAIM)
-    assert "Refuted" in verdict_of(app)
+    assert "Refuted" in standing_of(app)
     assert "at least 0.862" in app.code[0].value
     assert app.get("plotly_chart")
     assert app.get("download_button")
@@ -62,14 +50,14 @@ def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
 
 def test_a_claim_for_the_best_of_several_runs_is_judged_as_one() -> None:
     claim = CLAIM | {"claim_epsilon": "2.0"}
-    assert "Holds" in verdict_of(opened(**claim))
+    assert "Holds" in standing_of(opened(**claim))
     for text, standing, words in (
         ("1", "Holds", "one run"),
         ("10", "Unproven", "the best of 10 runs"),
         ("geometric:10", "Holds", "a secret number of runs, geometric with mean 10"),
     ):
         app = opened(**claim, claim_runs=text)
-        assert standing in verdict_of(app), text
+        assert standing in standing_of(app), text
         assert app.text_input(key="claim_runs").value == text
         assert any(words in each.value for each in app.caption), text
         assert words in app.code[0].value, text
@@ -85,18 +73,17 @@ def test_each_printed_claim_is_a_click_away() -> None:
         app = opened().button(key=f"example_{example.name}").click().run()
         assert not app.error, example
         expected = judge(example.claim)
-        assert expected.standing.value.capitalize() in verdict_of(app), example
+        assert expected.standing.value.capitalize() in standing_of(app), example
         assert app.code[0].value == expected.review, example
 
 
 def test_a_text_is_read_marked_and_fills_the_fields_which_can_be_changed() -> None:
     app = pasted(CARD)
-    assert "Holds" in verdict_of(app) or "Contradictory" in verdict_of(app)
-    marks = next(each.proto.body for each in app.get("html") if "<mark>" in each.proto.body)
-    assert "<mark>60,000</mark><sub>examples</sub>" in marks
+    assert "Holds" in standing_of(app) or "Contradictory" in standing_of(app)
+    assert ("60,000", "examples") in marks_of(app)
     assert fields_of(app)["examples"] == "60000"
     app.text_input(key="claim_epsilon").set_value("0.5").run()
-    assert "Refuted" in verdict_of(app)
+    assert "Refuted" in standing_of(app)
     app.text_area(key="claim_text").set_value("noise multiplier 1.1").run()
     assert fields_of(app) == {"sigma": "1.1"}
 
@@ -118,8 +105,8 @@ def test_a_delta_of_one_in_n_fills_its_field_as_a_fraction_that_is_the_same_numb
     app = pasted("epsilon = 8, delta = 1/n, 1,281,167 examples, sigma 1.1, batch 1000, 10 epochs")
     assert fields_of(app)["delta"] == "1/1281167"
     assert "Edit what was read" in [each.label for each in app.expander]
-    read = read_text(app.text_area(key="claim_text").value).claim
-    assert read.delta == 1 / 1281167
+    claim = read(app.text_area(key="claim_text").value).claim
+    assert claim.delta == 1 / 1281167
 
 
 def test_each_example_says_what_it_is_and_which_number_it_claims() -> None:
@@ -146,7 +133,7 @@ def test_what_was_passed_over_is_told_and_taken_by_one_click() -> None:
         .run()
     )
     assert fields_of(app)["epsilon"] == "1.6"
-    assert "Refuted" not in verdict_of(app)
+    assert "Refuted" not in standing_of(app)
     assert not [
         each for each in pasted("δ = 0, 5 warm-up steps").button if "instead" in each.label
     ]  # none may be right
@@ -159,7 +146,7 @@ def test_a_history_of_changing_noise_stays_beside_the_fields() -> None:
     app = pasted(json.dumps(state))
     for field, text in (("epsilon", "8"), ("delta", "1e-5")):
         app = app.text_input(key=f"claim_{field}").set_value(text).run()
-    assert "Holds" in verdict_of(app)
+    assert "Holds" in standing_of(app)
     app = app.button(key=f"example_{EXAMPLES[0].name}").click().run()
     assert app.code[0].value == judge(EXAMPLES[0].claim).review
     assert app.text_area(key="claim_text").value == ""
@@ -193,15 +180,7 @@ def test_a_text_that_claims_nothing_is_told() -> None:
     ]:
         app = pasted(text)
         assert not app.exception, text
-        assert app.error or "Insufficient" in verdict_of(app), text
-
-
-def test_nothing_of_a_text_becomes_html() -> None:
-    text = "<script>alert(1)</script> epsilon = 3.0 & <b>delta</b> = 1e-5"
-    html = marked_text(text, read_text(text))
-    assert "<script>" not in html
-    assert "<b>" not in html
-    assert "<mark>3.0</mark>" in html
+        assert app.error or app.info or "Insufficient" in standing_of(app), text
 
 
 def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> None:
@@ -214,3 +193,17 @@ def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> N
     assert table.count("<tr>") == len(verdict.counted)
     assert "≤ 1.26" in table
     assert "≈ 0.942" in table
+
+
+def test_the_card_says_how_many_facts_are_stated_and_the_certificate_what_was_set_by_hand() -> None:
+    app = pasted("For sigma = 1.1, user-level privacy, q = 0.01 and 1000 steps, delta = 1e-5.")
+    app = app.text_input(key="claim_epsilon").set_value("2").run()
+    found = read(app.text_area(key="claim_text").value)
+    told = found.runs[0].told
+    assert "unit" in told
+    verdict = judge(replace(found.claim, epsilon=Printed("2")), told)
+    assert verdict.complete in [each.value for each in app.caption]
+    certificate = certificate_of(verdict, ["epsilon"], told)
+    assert certificate["inputs"]["by_hand"] == ["epsilon"]
+    (button,) = [e for e in app.get("download_button") if "certificate" in e.proto.label]
+    assert button.proto.url.endswith(".json")

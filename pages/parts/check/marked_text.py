@@ -1,0 +1,223 @@
+"""A text with what was read of it, and its other numbers: a press says what one of them is.
+
+A press on a number opens a list of the fields that it may fill, and a press there fills one.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from zlib import crc32
+
+import streamlit as st
+
+from dpcore.claims.reading import NONE_PASSED, Read
+from dpcore.claims.values import Said
+from dpcore.claims.vocabulary import REASONS
+from dpcore.runs.plain_text import escaped
+from pages.parts.check.claim_fields import (
+    CHOICES,
+    FIELDS,
+    fill_in,
+    fits,
+    key_of,
+    label_of,
+    text_of,
+    texts_of,
+    titles_of,
+)
+from pages.parts.check.entered import TEXT, Entered, opened_of, places_of, read_once
+from pages.parts.components.elements import mount, sent
+from pages.parts.controls.url_state import look_again, write
+from pages.parts.shell.streamlit_internals import uninterrupted
+
+KEY = "claim_marked"
+HEARD = "claim_filled"  # in the session: the number of the last press that was taken note of
+READ = "Read from the text"
+MAX_UNMARKED = 1000  # characters of a part without a value
+MAX_AROUND = 300  # characters of each end of a longer one, and of any other part
+MAX_NUMBERS = 200  # that can be pressed
+MAX_OFFERS = 6
+MAX_REASONS = 4  # sentences that are not folded
+LEGEND = (
+    "**Underlined**: what was read. **Framed**: what was not taken; press it to say what it is."
+)
+
+
+def show_text(entered: Entered) -> None:
+    """Draw the pasted text with what was read, and what was passed over."""
+    found = entered.read
+    assert found is not None
+    parts = list(marked_parts(entered))
+    st.html(f"<h2 class=part>{READ}</h2>")
+    if any(each.get("offers") for each in parts):
+        st.caption(LEGEND)
+    data = {
+        "label": READ,
+        "of": _mark_of(entered.text, entered.opened),
+        "heard": st.session_state.get(HEARD, 0),
+        "parts": parts,
+        "titles": {name: label_of(name) for name in (*FIELDS, *CHOICES)},
+    }
+    mount("claim_text", KEY, data, filled=_fill)
+    _show_offers(entered, found)
+    if found.left_out or not found.passed:
+        _show_reasons(found.left_out or (NONE_PASSED,))
+
+
+def _show_reasons(reasons: tuple[str, ...]) -> None:
+    place = st.container()
+    if len(reasons) > MAX_REASONS:
+        place = st.expander(f"{len(reasons)} remarks on what was not taken")
+    place.caption("\n".join(f"- {escaped(each)}" for each in reasons))
+
+
+def marked_parts(entered: Entered) -> Iterator[dict[str, Any]]:
+    """Yield the text in parts: plain, taken, set by hand, or offered.
+
+    Long parts without any value are cut.
+    """
+    found = entered.read
+    assert found is not None
+    said = found.runs[entered.opened]
+    shown = found._replace(runs=(said,), passed=tuple(_pressed(found)))
+    empty = [name for name in FIELDS if getattr(entered.claim, name) is None]
+    plain = ""
+    for text, each in shown.parts(entered.text):
+        if each is None:
+            plain += text
+            continue
+        yield from _plain(plain)
+        plain = ""
+        yield _part(text[:MAX_AROUND], each, empty, entered)
+    yield from _plain(plain)
+
+
+def _plain(text: str) -> Iterator[dict[str, Any]]:
+    if len(text) > MAX_UNMARKED:
+        text = f"{text[:MAX_AROUND]} … {text[-MAX_AROUND:]}"
+    if text:
+        yield {"text": text}
+
+
+def _pressed(found: Read) -> list[Said]:
+    """What was passed over and can be pressed, in the order of the text; what may be right first,
+    where there is too much.
+    """
+    ranked = sorted(found.passed, key=lambda each: (not may_be_right(each), bool(each.field)))
+    return sorted(ranked[:MAX_NUMBERS], key=lambda each: each.start)
+
+
+def _part(text: str, said: Said, empty: list[str], entered: Entered) -> dict[str, Any]:
+    if not said.why:
+        set_since = said.field in entered.by_hand
+        look = {"passed": True, "why": "it was changed by hand"} if set_since else {}
+        return {"text": text, "field": said.field, **look}
+    offers = offers_of(text, said, empty)
+    part: dict[str, Any] = {"text": text, "why": said.why, "passed": True}
+    if not offers:
+        return part
+    part |= {"start": said.start, "offers": offers}
+    filled = [
+        name
+        for name, place in places_of(entered.opened).items()
+        if place == said.start and name in entered.by_hand
+    ]
+    if filled:
+        part |= {"field": f"{filled[0]}, by hand", "passed": False}
+    elif may_be_right(said):
+        part["field"] = f"{said.field}?"
+    return part
+
+
+def offers_of(text: str, said: Said, empty: list[str]) -> list[list[str]]:
+    """The fields that a passed value may fill, each with its text: its own, then empty ones.
+
+    >>> [name for name, _ in offers_of("0.5", Said("", "0.5", 0, 3, "nameless"), ["sigma"])]
+    ['sigma', 'epsilon', 'delta', 'q', 'epochs']
+    """
+    own = text_of(said.value)
+    if said.field in CHOICES:
+        return [[said.field, titles_of(said.field)[own]]] if fits(said.field, own) else []
+    texts = dict.fromkeys(FIELDS, text.strip())
+    if said.field in FIELDS:
+        texts = {said.field: own} | {**texts, said.field: own}
+    names = sorted(texts, key=lambda name: (name != said.field, name not in empty))
+    return [[name, texts[name]] for name in names if fits(name, texts[name])]
+
+
+def may_be_right(each: Said) -> bool:
+    """True for a value under its name that a person may well want to use."""
+    number = each.field in FIELDS and not isinstance(each.value, str)
+    if each.field not in CHOICES and not number:
+        return False
+    told = (REASONS["earlier"], REASONS["commented"], REASONS["off"])
+    return each.why not in told and not each.why.startswith("Expected ")
+
+
+def _mark_of(text: str, opened: int) -> str:
+    """What tells a text and its open run from others, for a press that comes late."""
+    return f"{crc32(text.encode('utf-8', 'replace')):x}-{opened}"
+
+
+@uninterrupted
+def _fill() -> None:
+    """Fill fields as the reader has pressed. As a callback; browsers can send any value."""
+    look_again()
+    text = st.session_state.get(TEXT, "")
+    try:
+        found = read_once(text)
+    except ValueError:
+        return
+    presses = sent(KEY, "filled")
+    opened = opened_of(found)
+    for each in presses if isinstance(presses, list) else []:
+        match each:
+            case [int(number), str(of), int(start), str(name)]:
+                new = number > st.session_state.get(HEARD, 0)
+                if new and of == _mark_of(text, opened):
+                    _fill_from(text, found, opened, start, name)
+                if new:
+                    st.session_state[HEARD] = number
+
+
+def _fill_from(text: str, found: Read, opened: int, start: int, name: str) -> None:
+    """Fill a field from a place in the text, if that offers it."""
+    for said in found.passed:
+        if said.start != start:
+            continue
+        offers = dict(offers_of(text[said.start : said.end], said, []))
+        if name in offers:
+            value = text_of(said.value) if name in CHOICES else offers[name]
+            _take_back(found, opened, start)
+            write({key_of(name): value})
+            places_of(opened)[name] = start
+        return
+
+
+def _take_back(found: Read, opened: int, start: int) -> None:
+    """Give the fields that were filled from a place what was read for them: it is another's now."""
+    places = places_of(opened)
+    said = texts_of(found.runs[opened].claim)
+    for name in [name for name, place in places.items() if place == start]:
+        del places[name]
+        fill_in({name: said[name]})
+
+
+def _show_offers(entered: Entered, found: Read) -> None:
+    """Draw a button for each value under its name that was passed over and may be right."""
+    now = texts_of(entered.claim)
+    offered: dict[tuple[str, str], str] = {}
+    for each in found.passed:
+        text = text_of(each.value)
+        if may_be_right(each) and now[each.field] != text and fits(each.field, text):
+            offered[each.field, text] = each.why
+    row = st.container(horizontal=True, gap="small")
+    for (name, text), why in list(offered.items())[:MAX_OFFERS]:
+        title = titles_of(name)[text] if name in CHOICES else text
+        instead = " instead" if now[name] else ""
+        row.button(
+            f"{label_of(name)}: {title}{instead}",
+            key=f"offer_{name}_{text}",
+            on_click=write,
+            args=({key_of(name): text},),
+            help=why,
+        )
