@@ -12,6 +12,7 @@ from pages.parts.shell.menu import Page, tab_title
 from pages.parts.shell.streamlit_internals import page_of_scripts
 
 STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+PRESENT_STYLE = Path(__file__).with_name("present.css").read_text(encoding="utf-8")
 BODY = "<body>"
 # Streamlit remembers an open menu, which on a phone lies over the whole page.
 SHUT_MENU = """
