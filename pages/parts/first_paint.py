@@ -49,10 +49,8 @@ def page_around() -> tuple[str, str]:
     links = [f'<link rel="modulepreload" href="{files.address(name)}">' for name in scripts]
     head, end, rest = styled_page(LAB).partition("</head>")
     body, close, last = rest.rpartition("</body>")
-    # Run while the browser waits for the page's elements: a chart then finds it done.
-    plotly = f'<script type="module" src="{files.address(files.PLOTLY)}"></script>'
     before, _, after = FRAGMENT.read_text(encoding="utf-8").partition(PLACE)
-    return f"{head}{''.join(links)}{end}{body}{before}", f"{after}{plotly}{close}{last}"
+    return f"{head}{''.join(links)}{end}{body}{before}", f"{after}{close}{last}"
 
 
 def first_curves(texts: Mapping[str, str]) -> str:
