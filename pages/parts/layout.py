@@ -25,7 +25,7 @@ from pages.parts.shell.menu import (
     through_the_app,
     unknown_page,
 )
-from pages.parts.shell.page_of_style import PRESENT_STYLE, style
+from pages.parts.shell.page_of_style import style
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 # Seconds that a page waits for those before it; then it runs together with a slow one.
@@ -73,14 +73,12 @@ def page_frame(question: str, opened: Callable[[], None] | None = None) -> Any:
     if served():
         freeze_new_modules()
     through_the_app()
-    mount(FRAME, FRAME, {"leaving": LEAVING}, opened=opened)
     note_arrival(question)
     _mode.set(ON if _mode.value == ON else "")
+    mount(FRAME, FRAME, {"leaving": LEAVING, "presenting": presenting()}, opened=opened)
     _present_button()
     if not served():  # else the server has sent it before the scripts
         st.html(style())
-    if presenting():
-        st.html(f"<style>{PRESENT_STYLE}</style>")
     st.title(question, anchor=False)
     no_faults()
     say_unknown("page", unknown_page(), [page.title for page in PAGES], [PAGES[0].title])
@@ -88,13 +86,13 @@ def page_frame(question: str, opened: Callable[[], None] | None = None) -> Any:
 
 
 def _present_button() -> None:
-    """Draw the button in the row of the menu; frame.js fills the screen, present.css enlarges."""
+    """Draw the button in the row of the menu; frame.js fills the screen, style.css enlarges."""
     label, help = LEAVE if presenting() else ENTER
     mode = "presenting" if presenting() else "at_the_desk"
     with st.container(key="present_place"), st.container(key=mode):
         st.button(label, type="tertiary", key="present_button", help=help, on_click=_turn_mode)
     if presenting():
-        st.toggle("Controls", key="drawer")  # present.css hides the first column until it is on
+        st.toggle("Controls", key="drawer")  # style.css hides the first column until it is on
 
 
 @uninterrupted
