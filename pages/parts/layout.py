@@ -73,9 +73,9 @@ def page_frame(question: str, opened: Callable[[], None] | None = None) -> Any:
     if served():
         freeze_new_modules()
     through_the_app()
-    mount(FRAME, FRAME, {"leaving": LEAVING}, opened=opened)
     note_arrival(question)
     _mode.set(ON if _mode.value == ON else "")
+    mount(FRAME, FRAME, {"leaving": LEAVING, "presenting": presenting()}, opened=opened)
     _present_button()
     if not served():  # else the server has sent it before the scripts
         st.html(style())

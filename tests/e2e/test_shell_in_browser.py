@@ -1,5 +1,7 @@
 """What a browser shows around every page: its name, its style from the start, menu and projector."""
 
+import json
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -29,8 +31,33 @@ LABELS = """() => Math.min(...[...document.querySelectorAll(".live-plot text")]
 RIGHTMOST = """() => Math.max(...[...document.querySelectorAll("[data-testid=stColumn]")]
     .map(each => each.getBoundingClientRect().right))"""
 
+# A text more in a chart, and where it lies: the browser needs the styles of all that has changed.
+CHANGE = """() => {
+    const chart = document.querySelector(".live-plot .main-svg");
+    const text = document.createElementNS(chart.namespaceURI, "text");
+    chart.append(text);
+    text.getBBox();
+    text.remove();
+}"""
+MOST = 100  # elements of a page of two thousand
 
-@pytest.mark.parametrize("address", ["runs", "calibrate", "check"])
+
+@pytest.mark.parametrize("address", ["", "calibrate"])
+def test_a_change_within_a_chart_styles_little_else_anew(page: Page, app: Server, address: str):
+    opened(page, f"{app.url}/{address}")
+    expect(page.locator(".live-plot .main-svg").first).to_be_visible()
+    browser = page.context.browser
+    assert browser
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    page.evaluate(CHANGE)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    styled = [each["args"] for each in events if each["name"] == "UpdateLayoutTree"]
+    counts = [each["elementCount"] for each in styled if "elementCount" in each]
+    assert counts
+    assert max(counts) < MOST
+
+
+@pytest.mark.parametrize("address", ["runs", "calibrate", "check", "check?present=1"])
 def test_a_page_is_never_drawn_without_its_style(page: Page, app: Server, address: str):
     page.add_init_script(f"({TITLES})()")
     opened(page, f"{app.url}/{address}")

@@ -14,6 +14,7 @@ let back; // when the reader went back or forward: what an earlier run of anothe
 export default function ({ data, setTriggerValue }) {
   window.history[MARK] ??= installed(); // `leaves` is for components that speak without being asked
   Object.assign(window.history[MARK], { leaving: data.leaving, tell: setTriggerValue });
+  document.documentElement.classList.toggle("presenting", data.presenting); // for style.css
 }
 
 function installed() {

@@ -10,6 +10,7 @@ import { presented, taller } from "./presented.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
+const LATER = 100; // ms for which a chart out of sight leaves its first drawing to those in sight
 const KEPT = 4000; // ms for which that line stays when the hand rests
 const LEADS = "leads"; // marks the line whose place is kept while a slider is moved
 const LABEL = /^<span style="color:(#\w+)">(.*?)<\/span> (.*)$/; // as dpcore's `written` marks a line's label
@@ -24,7 +25,7 @@ class Chart {
     this.build();
     this.preview = new Preview((drawing) => this.take(drawing), () => this.release(), (waiting) => this.say(waiting));
     this.preview.begins = () => this.keep();
-    this.sizes = new ResizeObserver(() => this.plan());
+    this.sizes = new ResizeObserver(() => this.box.clientWidth !== this.width && this.plan());
     this.sizes.observe(this.box);
   }
 
@@ -105,7 +106,7 @@ class Chart {
     }
     this.following.attend(this.items);
     plotly ??= import(new URL(this.data.plotly, location.origin)); // once for the page
-    plotly.then(() => this.plan(0), (error) => this.fail(String(error)));
+    plotly.then(() => this.plan(this.drawn ? 0 : this.pause()), (error) => this.fail(String(error)));
   }
 
   close() {
@@ -117,8 +118,14 @@ class Chart {
     globalThis.Plotly?.purge(this.plot);
   }
 
-  /* Draw with the next frame, but not too soon after the last drawing. */
-  plan(soonest = Math.max(this.drawn + Math.max(PAUSE, SHARE * this.took) - performance.now(), 0)) {
+  /* Milliseconds to the next drawing, which is not to come too soon after the last one. */
+  pause() {
+    if (!this.drawn) return this.box.getBoundingClientRect().top < innerHeight ? 0 : LATER;
+    return Math.max(this.drawn + Math.max(PAUSE, SHARE * this.took) - performance.now(), 0);
+  }
+
+  /* Draw with the next frame after a pause. */
+  plan(soonest = this.pause()) {
     if (this.closed || !globalThis.Plotly) return;
     if (this.planned && soonest) return;
     clearTimeout(this.planned);
@@ -130,7 +137,7 @@ class Chart {
 
   draw() {
     const grown = this.items.filter((each) => advanced(this.figure, each, this.following.news(each)));
-    const width = this.box.clientWidth;
+    const width = this.width = this.box.clientWidth;
     if (!width) return; // not to be seen: the observer of sizes says when it is
     this.drawn = performance.now();
     const low = this.data.fits && innerWidth < 900; // there it stays in sight, as style.css says

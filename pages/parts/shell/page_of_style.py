@@ -13,9 +13,13 @@ from pages.parts.shell.streamlit_internals import page_of_scripts
 
 STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 BODY = "<body>"
-# Streamlit remembers an open menu, which on a phone lies over the whole page.
-SHUT_MENU = """
+# Streamlit remembers an open menu, which on a phone lies over the whole page. And a page that
+# presents has its class before frame.js is there.
+BEFORE_ALL = """
 <script>
+  if (new URLSearchParams(location.search).get("present") === "1") {
+    document.documentElement.classList.add("presenting");
+  }
   if (innerWidth < 900) {
     for (const key of Object.keys(localStorage)) {
       if (key.startsWith("stSidebarCollapsed")) localStorage.removeItem(key);
@@ -39,4 +43,4 @@ def styled_page(page: Page) -> str:
     scripts = page_of_scripts()
     titled = scripts.replace("<title>Streamlit</title>", f"<title>{tab_title(page.title)}</title>")
     head, body, rest = titled.partition(BODY)
-    return f"{head}{SHUT_MENU}{body}{style()}{rest}"
+    return f"{head}{BEFORE_ALL}{body}{style()}{rest}"
