@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dpcore.training.events import Event
 
 POISSON = Poisson.name
+SEVERAL = "The text has {} runs: judge each of `dpcore.claims.read(text).runs`."
 
 
 def epsilon(
@@ -320,7 +321,7 @@ def judge(claim: Claim | str) -> ClaimVerdict:
 
     `claim` is a text, such as a model card or a log, or a `Claim` of `dpcore.claims` with the
     numbers. `.standing` is the verdict, `.sentence` its reason, `.certificate` the proven bounds.
-    Errors: none, as every claim gets a verdict. Source: the proven bounds of `SAMPLERS`.
+    Errors: ValueError for a text of several runs. Source: the proven bounds of `SAMPLERS`.
 
     >>> claim = "epsilon = 3.0, delta = 1e-5, sigma = 1.068, batch size 512, 60,000 examples"
     >>> verdict = judge(f"{claim}, 40 epochs, the data are shuffled every epoch")
@@ -329,9 +330,12 @@ def judge(claim: Claim | str) -> ClaimVerdict:
     """
     from dpcore import claims  # late: an accountant needs none of it
 
-    if isinstance(claim, str):
-        claim = claims.read_claim(claim).claim
-    return claims.judge(claim)
+    if not isinstance(claim, str):
+        return claims.judge(claim)
+    first, *others = claims.read(claim).runs
+    if others:
+        raise ValueError(SEVERAL.format(1 + len(others)))
+    return claims.judge(first.claim, first.told)
 
 
 def train(config: RunConfig) -> Iterator[Event]:

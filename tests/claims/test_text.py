@@ -270,9 +270,7 @@ def test_what_is_left_out_is_told() -> None:
     assert plainly(found.claim) == {"delta": 1e-5}
     assert found.left_out == ("Passed over: epsilon 3.0, 2.9; the text says 2.9 and 3.0.",)
     assert {each.field for each in found.runs[0].found} == {"delta"}
-    found = read(
-        "Poisson sampling in theory, shuffling in the code; accounted by RDP and by PRV"
-    )
+    found = read("Poisson sampling in theory, shuffling in the code; accounted by RDP and by PRV")
     assert plainly(found.claim) == {}
     assert len(found.passed) == 4
 
@@ -337,9 +335,9 @@ def test_in_a_text_with_decimal_commas_every_number_has_them() -> None:
     assert (found.claim.sigma, found.claim.examples) == (1.068, 60_000)
     assert judge(found.claim).standing is Standing.UNPROVEN, "the proven ends are 2.99 and 3.02"
     for ending in (",", ";", ".", " and", ")", "\n", ""):
-        assert (
-            read(f"epsilon 3,0; the noise multiplier is 1,068{ending}").claim.sigma == 1.068
-        ), ending
+        assert read(f"epsilon 3,0; the noise multiplier is 1,068{ending}").claim.sigma == 1.068, (
+            ending
+        )
 
 
 def test_a_number_with_three_digits_behind_a_comma_or_a_point_is_asked_back_where_it_would_be_odd() -> (
@@ -422,7 +420,10 @@ def test_any_text_is_a_claim_or_a_sentence(text: str) -> None:
     if isinstance(found, str):
         assert found.startswith(("Expected ", "Paste "))
     else:
-        assert all(0 <= each.start < each.end <= len(text) for each in (*found.runs[0].found, *found.passed))
+        assert all(
+            0 <= each.start < each.end <= len(text)
+            for each in (*found.runs[0].found, *found.passed)
+        )
         assert "".join(part for part, _ in found.parts(text)) == text
         assert all(each.endswith(".") for each in found.left_out)
 
@@ -472,9 +473,7 @@ def test_a_number_that_is_read_is_found_whole_in_a_sentence_and_of_any_other_not
         assert found, text
         assert f"it is {found.group()} here" == plain, text
     for text in ("1.1x", "256/n", "10^", "3.4.5", "1e-5e", "4 000", "4,00", *DECIMAL_COMMAS):
-        assert FIGURE.fullmatch(text) is None, (
-            f"of {text} a part is read where it stands in a text"
-        )
+        assert FIGURE.fullmatch(text) is None, f"of {text} a part is read where it stands in a text"
 
 
 @given(st.integers(1, 10**6), st.integers(0, 5))

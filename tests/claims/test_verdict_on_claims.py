@@ -401,9 +401,7 @@ def test_numbers_beside_a_history_have_to_fit_it_as_the_rate_that_opacus_takes_d
     state = {"history": [[1.1, 0.01, 1000]], "epsilon": 3, "delta": 1e-5}
     assert judge(read(json.dumps(state)).claim).standing is Standing.HOLDS
     for beside in ({"noise_multiplier": 0.5}, {"sample_rate": 0.02}, {"epochs": 20}):
-        assert (
-            judge(read(json.dumps(state | beside)).claim).standing is Standing.CONTRADICTORY
-        )
+        assert judge(read(json.dumps(state | beside)).claim).standing is Standing.CONTRADICTORY
     fits = {"noise_multiplier": 1.1, "batch_size": 100, "dataset_size": 10_000, "epochs": 10}
     assert judge(read(json.dumps(state | fits)).claim).standing is Standing.HOLDS
     claim = Claim(Printed("8"), 1e-5, 1 / 118, 512, 60_000, 1.1, steps=1180, sampler="poisson")
