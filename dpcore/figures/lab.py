@@ -41,6 +41,7 @@ from dpcore.privacy.report.ruler import LEAST, MOST
 
 RIGHT = 176  # pixels of the longest label beside a plot of epsilon
 LABEL = 172  # and beside one of accuracy
+NO_LABEL = 24  # where there are no runs to be labelled
 # Ids of traces, most followed by a place.
 CURVE = "epsilon-"
 GHOST = "ghost-"
@@ -167,7 +168,7 @@ def lab_accuracy_figure(
         ends=_accuracies(runs, by_epsilon),
         notes=notes,
         height=height,
-        right=LABEL,
+        right=LABEL if runs else NO_LABEL,
     )
 
 
