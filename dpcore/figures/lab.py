@@ -210,7 +210,7 @@ def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]
             curve = run.ghost.curve
             own = f"{GHOST}{run.place}"
             traces.append(curve_line(curve, run.ghost.epochs, look, width=GHOST_PEN, uid=own))
-            ends += end_of(curve, run.drawn, name, top=top)
+            ends += end_of(curve, run.drawn, shortened(name), top=top)
     return traces, ends
 
 
@@ -234,9 +234,6 @@ def _invitation(text: str) -> Note:
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
     """The label at the end of a run, with {} in place of an accuracy that is not given.
 
-    A long name keeps its first and its last characters, where similar runs differ; the hover shows
-    all of it.
-
     >>> from dpcore.figures.style import RUNS
     >>> label_of(LabRun(Style(*RUNS[0], "private"), 0, [], []), 90.91)
     '90.9 % private'
@@ -244,13 +241,28 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
     >>> label_of(LabRun(long, 0, [], []), 97.4)
     '97.4 % upright… lr 4'
     """
-    name = run.style.label
-    if len(name) > MAX_LABEL_CHARS:
-        last = name.rpartition(", ")[2][-MAX_LABEL_CHARS // 2 :]
-        first = name[: MAX_LABEL_CHARS - len(last) - 2].rstrip(", ")
-        name = f"{first}… {last}"
     number = "{}" if accuracy is None else f"{accuracy:.1f}"
-    return f"{number} % {name}"
+    return f"{number} % {shortened(run.style.label)}"
+
+
+def shortened(name: str) -> str:
+    """A name that fits into a label: a long one keeps its first and its last words, where similar
+    runs differ. The hover shows all of it.
+
+    >>> shortened("upright scattering, 4 views, lr 4"), shortened("sigma 1.2, delta 1e-5")
+    ('upright… lr 4', 'sigma… 1e-5')
+    """
+    if len(name) <= MAX_LABEL_CHARS:
+        return name
+    piece = name.rpartition(", ")[2]
+    last = piece[-MAX_LABEL_CHARS // 2 :]
+    if last != piece and " " in last:  # a part of a word says nothing
+        last = last.partition(" ")[2]
+    room = MAX_LABEL_CHARS - len(last) - 2
+    first = name[:room]
+    if name[room] not in ", " and " " in first:
+        first = first.rpartition(" ")[0]
+    return f"{first.rstrip(', ')}… {last}"
 
 
 def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> Trace:

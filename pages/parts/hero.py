@@ -88,10 +88,10 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
     if private:
         large_numbers["accuracy"] = _accuracy(private, digits=0)
         numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
-        sentences += _reached(private, form, beside_baseline=baseline is not None)
+        sentences += _reached(private, form, baseline)
     if before and private and _of_other_settings(private.config, form):
         large = [before[0]]  # beside what these settings keep secret
-        of_run = _reached(private, form, beside_baseline=baseline is not None)
+        of_run = _reached(private, form, baseline)
         sentences = [before[1], *(f"{before[1]} {each}" for each in of_run)]
     headline(large, large_numbers, "learnt")
     headline(sentences, numbers)
@@ -132,7 +132,7 @@ def _other_length(form: Form) -> list[str]:
     return [WORDS["of_length"].format(batch=usual.batch, epochs=usual.epochs)]
 
 
-def _reached(private: RunRecord, form: Form, *, beside_baseline: bool) -> list[str]:
+def _reached(private: RunRecord, form: Form, baseline: RunRecord | None) -> list[str]:
     """The sentences about a private run, the ones with more numbers later."""
     at = ""
     if private.plan.mechanism:
@@ -149,10 +149,11 @@ def _reached(private: RunRecord, form: Form, *, beside_baseline: bool) -> list[s
     alone = f"{{accuracy}} %{at}{end}"
     if _of_other_settings(private.config, form):
         alone = f"{WORDS['other_settings']} {alone}"
-    if not beside_baseline:
+    if baseline is None:
         return [alone]
-    if not finished:
-        return [alone, f"{alone} {WORDS['without']}"]
+    if not (finished and baseline.run.status is Status.FINISHED):
+        so_far = WORDS["without_so_far"] if baseline.run.active else WORDS["without"]
+        return [alone, f"{alone} {so_far}"]
     return [alone, f"{alone} {WORDS['costs']}", f"{alone} {WORDS['gains']}"]
 
 

@@ -71,6 +71,13 @@ def test_a_private_run_that_has_not_ended_has_no_price_yet(
     assert "{baseline} % without privacy." in sentences[-1]
 
 
+def test_privacy_has_no_price_before_the_run_without_it_has_ended(store: Store, said: Said) -> None:
+    say(store, [recorded(store, FIRST, 40, Status.FINISHED), recorded(store, OWN, 40)])
+    sentences, _ = said["words"]
+    assert not any("costs" in each for each in sentences)
+    assert sentences[-1].endswith("{baseline} % without privacy, so far.")
+
+
 def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: Said) -> None:
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2", delta="1e-6")
     sentences, numbers = said["words"]
