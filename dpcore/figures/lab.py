@@ -146,11 +146,12 @@ def lab_accuracy_figure(
     by_epsilon: bool = False,
     end: float = 0.0,
     without: str = INVITATION,
+    expected: float | None = None,
     height: int = 300,
 ) -> go.Figure:
     """The accuracy of runs over epochs or over certified epsilon; the axis reaches `end` or more.
 
-    `without` is the text of the plot without a run.
+    `without` is the text of the plot without a run; a run is `expected` to reach this accuracy.
     """
     reached = [end]
     for run in runs:
@@ -164,7 +165,7 @@ def lab_accuracy_figure(
         axis("certified epsilon", range=[0, 1.02 * end or 1.0])
         if by_epsilon
         else _epochs_axis(end),
-        axis("accuracy, %", range=[_floor(runs), ABOVE]),
+        axis("accuracy, %", range=[_floor(runs, expected), ABOVE]),
         ends=_accuracies(runs, by_epsilon),
         notes=notes,
         height=height,
@@ -172,9 +173,11 @@ def lab_accuracy_figure(
     )
 
 
-def _floor(runs: Sequence[LabRun]) -> float:
+def _floor(runs: Sequence[LabRun], expected: float | None) -> float:
     """The lower end of the axis of accuracy, so near to the runs that a few points are seen."""
     last = [100 * run.accuracy[-1] for run in runs if run.accuracy]
+    if expected is not None:
+        last.append(100 * expected)
     least = min([FLOOR, *last])
     return TENS * math.floor(least / TENS)
 

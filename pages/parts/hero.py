@@ -31,7 +31,7 @@ from dpcore.runs.history import RunRecord
 from dpcore.runs.record import Status
 from dpcore.training.config import RunConfig
 from dpcore.training.events import SHOWN_EXAMPLES
-from dpcore.training.recorded import DELTA, of_recipe, recipe, recorded_at
+from dpcore.training.recorded import DELTA, Recorded, of_recipe, recipe, recorded_at
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.controls.mechanism import after_training
 from pages.parts.results.odds import BEFORE, PEOPLE, crowd, of_hundred, term
@@ -102,15 +102,12 @@ def _recorded(form: Form, epsilon: float) -> tuple[str, str] | None:
 
     Of other settings the number is not known, and the words say so. None if nothing is recorded.
     """
-    data = form.data
-    if not data.here or form.delta != DELTA:  # epsilons at two deltas cannot be compared
-        return None
-    found = recorded_at(data.dataset, data.source, epsilon)
+    found = _found(form, epsilon)
     if found is None:
         return None
     right = f"{100 * found.accuracy:.0f}"
     spent = marked(found.epsilon, Kind.CERTIFIED)
-    if form.sampler != Poisson.name or not of_recipe(form.settings):
+    if not _was_recorded(form):
         return WORDS["waiting"], WORDS["of_defaults"].format(accuracy=right, epsilon=spent)
     how = [WORDS["how"]]
     if spent != marked(epsilon, Kind.CERTIFIED):
@@ -122,6 +119,23 @@ def _recorded(form: Form, epsilon: float) -> tuple[str, str] | None:
         how=" ".join(how), baseline=f"{100 * found.baseline:.0f}", lost=f"{lost:.1f}"
     )
     return WORDS["large"].replace("{accuracy}", right), said
+
+
+def expected_accuracy(form: Form, epsilon: float) -> float | None:
+    """The accuracy that was recorded of the form's settings at this epsilon, if there is one."""
+    found = _found(form, epsilon)
+    return found.accuracy if found and _was_recorded(form) else None
+
+
+def _found(form: Form, epsilon: float) -> Recorded | None:
+    data = form.data
+    if not data.here or form.delta != DELTA:  # epsilons at two deltas cannot be compared
+        return None
+    return recorded_at(data.dataset, data.source, epsilon)
+
+
+def _was_recorded(form: Form) -> bool:
+    return form.sampler == Poisson.name and of_recipe(form.settings)
 
 
 def _other_length(form: Form) -> list[str]:
