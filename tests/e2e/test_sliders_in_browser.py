@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from dpcore.written_number import FORMS
-from tests.e2e.looks import Wire, all_settings, box, complete, drag, go_to, moves_of
+from tests.e2e.looks import Wire, box, complete, drag, go_to, moves_of
 from tests.e2e.looks import opened as opened_at
 from tests.e2e.server import STILL, Server
 
@@ -119,7 +119,6 @@ def test_quick_drags_keys_and_what_is_pressed_right_after_a_move_all_count(page:
     for _ in range(10):  # faster than the page answers
         slider.press("ArrowRight")
     assert follows(page, slider) == "0.5"
-    all_settings(page)
     slider.evaluate(STEP)
     page.get_by_role("button", name="Pin this setting").click()
     assert follows(page, slider) == "0.55"
