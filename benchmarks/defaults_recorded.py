@@ -12,12 +12,11 @@ from dataclasses import replace
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import raised
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults, described, suited_features
+from dpcore.training.defaults import described
 from dpcore.training.events import Evaluated
 from dpcore.training.loop import train
-from dpcore.training.models import models_for
 from dpcore.training.plan import plan
-from dpcore.training.recorded import FILE
+from dpcore.training.recorded import FILE, recipe
 
 SIGMAS = (
     *(0.5, 0.6, 0.7, 0.85, 1.0, 1.23, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0),
@@ -31,10 +30,8 @@ def main() -> None:
     """Train all, and write the file."""
     parts = []
     for dataset in DATASETS:
-        features = suited_features(dataset)[0]
-        model = models_for(dataset, features)[-1]
-        private = defaults(dataset, model, "sgd", features=features)
-        baseline = defaults(dataset, model, "sgd", private=False, features=features)
+        private = recipe(dataset)
+        baseline = recipe(dataset, private=False)
         rows = [_row(replace(private, sigma=sigma)) for sigma in SIGMAS]
         lines = ",\n".join(f"  {row}" for row in rows)
         parts.append(

@@ -65,18 +65,17 @@ store, past, device = job_store(notes)
 offer_runs(beside_lesson, store)
 with left:
     form, places = settings_form(device)
-    keep = st.container(horizontal=True, gap="small", key="keep")
-    with keep:
-        on_screen = partial(form_on_screen, device)
-        pinned = pinned_setting()
-        if form.pinnable:
-            pinned = pin_controls(form.pinnable, lambda: on_screen().pinnable)
-    keep.button("Reset", type="tertiary", on_click=start_over, key="reset")
+on_screen = partial(form_on_screen, device)
+pinned = pinned_setting()
+with places.keep:
+    if form.pinnable:
+        pinned = pin_controls(form.pinnable, lambda: on_screen().pinnable)
+    st.button("Reset", type="tertiary", on_click=start_over, key="reset")
 form = last_good(form, notes)
 mechanism = form.mechanism
 delta = form.delta
 if mechanism:
-    with left:
+    with places.keep:
         counting_mistakes(form.q)
 with row.popover("Chart options", icon=":material/tune:", key="chart_options"):
     against = choice_of(st, "Epsilon against", ("epoch", "delta"), "against")
@@ -131,7 +130,7 @@ elif pinned:
 with picture:
     going_on = lab_chart(charts)
 with left, places.start:
-    start_button(form, store, past, on_screen)
+    start_button(form, store, past, on_screen, places.end)
 with left, places.status:
     draw_apart(store, ids, partial(draw_statuses, store, going_on))
 with left, places.end:

@@ -41,6 +41,7 @@ from dpcore.privacy.report.ruler import LEAST, MOST
 
 RIGHT = 176  # pixels of the longest label beside a plot of epsilon
 LABEL = 172  # and beside one of accuracy
+NO_LABEL = 24  # where there are no runs to be labelled
 # Ids of traces, most followed by a place.
 CURVE = "epsilon-"
 GHOST = "ghost-"
@@ -145,11 +146,12 @@ def lab_accuracy_figure(
     by_epsilon: bool = False,
     end: float = 0.0,
     without: str = INVITATION,
+    expected: float | None = None,
     height: int = 300,
 ) -> go.Figure:
     """The accuracy of runs over epochs or over certified epsilon; the axis reaches `end` or more.
 
-    `without` is the text of the plot without a run.
+    `without` is the text of the plot without a run; a run is `expected` to reach this accuracy.
     """
     reached = [end]
     for run in runs:
@@ -163,17 +165,19 @@ def lab_accuracy_figure(
         axis("certified epsilon", range=[0, 1.02 * end or 1.0])
         if by_epsilon
         else _epochs_axis(end),
-        axis("accuracy, %", range=[_floor(runs), ABOVE]),
+        axis("accuracy, %", range=[_floor(runs, expected), ABOVE]),
         ends=_accuracies(runs, by_epsilon),
         notes=notes,
         height=height,
-        right=LABEL,
+        right=LABEL if runs else NO_LABEL,
     )
 
 
-def _floor(runs: Sequence[LabRun]) -> float:
+def _floor(runs: Sequence[LabRun], expected: float | None) -> float:
     """The lower end of the axis of accuracy, so near to the runs that a few points are seen."""
     last = [100 * run.accuracy[-1] for run in runs if run.accuracy]
+    if expected is not None:
+        last.append(100 * expected)
     least = min([FLOOR, *last])
     return TENS * math.floor(least / TENS)
 
@@ -209,7 +213,7 @@ def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]
             curve = run.ghost.curve
             own = f"{GHOST}{run.place}"
             traces.append(curve_line(curve, run.ghost.epochs, look, width=GHOST_PEN, uid=own))
-            ends += end_of(curve, run.drawn, name, top=top)
+            ends += end_of(curve, run.drawn, shortened(name), top=top)
     return traces, ends
 
 
@@ -233,9 +237,6 @@ def _invitation(text: str) -> Note:
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
     """The label at the end of a run, with {} in place of an accuracy that is not given.
 
-    A long name keeps its first and its last characters, where similar runs differ; the hover shows
-    all of it.
-
     >>> from dpcore.figures.style import RUNS
     >>> label_of(LabRun(Style(*RUNS[0], "private"), 0, [], []), 90.91)
     '90.9 % private'
@@ -243,13 +244,28 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
     >>> label_of(LabRun(long, 0, [], []), 97.4)
     '97.4 % upright… lr 4'
     """
-    name = run.style.label
-    if len(name) > MAX_LABEL_CHARS:
-        last = name.rpartition(", ")[2][-MAX_LABEL_CHARS // 2 :]
-        first = name[: MAX_LABEL_CHARS - len(last) - 2].rstrip(", ")
-        name = f"{first}… {last}"
     number = "{}" if accuracy is None else f"{accuracy:.1f}"
-    return f"{number} % {name}"
+    return f"{number} % {shortened(run.style.label)}"
+
+
+def shortened(name: str) -> str:
+    """A name that fits into a label: a long one keeps its first and its last words, where similar
+    runs differ. The hover shows all of it.
+
+    >>> shortened("upright scattering, 4 views, lr 4"), shortened("sigma 1.2, delta 1e-5")
+    ('upright… lr 4', 'sigma… 1e-5')
+    """
+    if len(name) <= MAX_LABEL_CHARS:
+        return name
+    piece = name.rpartition(", ")[2]
+    last = piece[-MAX_LABEL_CHARS // 2 :]
+    if last != piece and " " in last:  # a part of a word says nothing
+        last = last.partition(" ")[2]
+    room = MAX_LABEL_CHARS - len(last) - 2
+    first = name[:room]
+    if name[room] not in ", " and " " in first:
+        first = first.rpartition(" ")[0]
+    return f"{first.rstrip(', ')}… {last}"
 
 
 def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> Trace:

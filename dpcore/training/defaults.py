@@ -8,6 +8,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.features.kinds import PIXELS, SCATTER, SCATTER_UPRIGHT, kinds_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS, Choice, Settings
+from dpcore.training.slider_stops import show
 
 UPRIGHT = ("mnist",)  # the data sets whose images have a meaningless slant
 # What pages open with: at so much noise the price of privacy is seen (recorded.toml).
@@ -131,7 +132,7 @@ def phrase(name: str, config: RunConfig) -> str:
     if setting.off and value == setting.default:
         return setting.off
     if not setting.short:
-        return f"{name} {value}"
+        return f"{name} {show(value) if isinstance(value, float) else value}"
     if isinstance(setting, Choice) and isinstance(setting.choices, Mapping):
         return setting.short.format(value, of=setting.choices.get(value))
     return setting.short.format(value)

@@ -10,9 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpcore.privacy.report.numbers import outward
+from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults, suited_features
+from dpcore.training.models import models_for
+from dpcore.training.settings import SETTINGS, Settings
 
 FILE = Path(__file__).with_name("recorded.toml")
 DELTA = 1e-5  # of all recorded epsilons
+# No part of a recipe.
+FREE = ("sigma", "batch", "epochs", "delta", "seed", "device", "noise_generator", "private")
 
 
 class Recorded(NamedTuple):
@@ -22,6 +28,27 @@ class Recorded(NamedTuple):
     epsilon: float  # an upper bound, at `DELTA`
     accuracy: float
     baseline: float
+
+
+def recipe(dataset: str, *, private: bool = True) -> RunConfig:
+    """The settings that were recorded, but for sigma."""
+    features = suited_features(dataset)[0]
+    model = models_for(dataset, features)[-1]
+    return defaults(dataset, model, "sgd", private=private, features=features)
+
+
+def of_recipe(settings: Settings) -> bool:
+    """True for settings of the recipe with any sigma, batch and number of epochs.
+
+    >>> of_recipe(recipe("mnist")), of_recipe(Settings(dataset="mnist", model="cnn"))
+    (True, False)
+    """
+    wanted = recipe(settings.dataset)
+    for name, setting in SETTINGS.items():
+        matters = name not in FREE and setting.is_used(settings)
+        if matters and getattr(settings, name) != getattr(wanted, name):
+            return False
+    return True
 
 
 @cache

@@ -26,11 +26,12 @@ from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, plain
 from dpcore.privacy.report.ruler import LEAST, MOST, RULER, range_of
 from dpcore.privacy.report.verdict import lowered
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.runs.history import RunRecord
 from dpcore.runs.record import Status
 from dpcore.training.config import RunConfig
 from dpcore.training.events import SHOWN_EXAMPLES
-from dpcore.training.recorded import DELTA, recorded_at
+from dpcore.training.recorded import DELTA, Recorded, of_recipe, recipe, recorded_at
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.controls.mechanism import after_training
 from pages.parts.results.odds import BEFORE, PEOPLE, crowd, of_hundred, term
@@ -67,10 +68,10 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
     baseline = last_of(compared, private=False)
     before = _recorded(form, epsilon)
     if private is None and baseline is None:
-        ask = WORDS["ask"] if form.configs else WORDS["untrained"]
-        large, words = before or (WORDS["waiting"], "")
+        large, words = before or (WORDS["waiting"], WORDS["ask"] if form.configs else "")
+        untrained = "" if form.configs else WORDS["untrained"]
         headline([large], {}, "learnt")
-        headline([f"{words} {ask}".strip()], {})
+        headline([f"{words} {untrained}".strip()], {})
         return
     large = [WORDS["waiting"], WORDS["large_baseline"], WORDS["large"]]
     large_numbers = {}
@@ -87,35 +88,65 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
     if private:
         large_numbers["accuracy"] = _accuracy(private, digits=0)
         numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
-        sentences += _reached(private, form, beside_baseline=baseline is not None)
+        sentences += _reached(private, form, baseline)
     if before and private and _of_other_settings(private.config, form):
         large = [before[0]]  # beside what these settings keep secret
-        of_run = _reached(private, form, beside_baseline=baseline is not None)
+        of_run = _reached(private, form, baseline)
         sentences = [before[1], *(f"{before[1]} {each}" for each in of_run)]
     headline(large, large_numbers, "learnt")
     headline(sentences, numbers)
 
 
 def _recorded(form: Form, epsilon: float) -> tuple[str, str] | None:
-    """The number and the words of what the defaults reached at this epsilon; None if unrecorded."""
-    data = form.data
-    if not data.here or form.delta != DELTA:  # epsilons at two deltas cannot be compared
-        return None
-    found = recorded_at(data.dataset, data.source, epsilon)
+    """The number and the words of what the recorded recipe reached at this epsilon.
+
+    Of other settings the number is not known, and the words say so. None if nothing is recorded.
+    """
+    found = _found(form, epsilon)
     if found is None:
         return None
     right = f"{100 * found.accuracy:.0f}"
+    spent = marked(found.epsilon, Kind.CERTIFIED)
+    if not _was_recorded(form):
+        return WORDS["waiting"], WORDS["of_defaults"].format(accuracy=right, epsilon=spent)
+    how = [WORDS["how"]]
+    if spent != marked(epsilon, Kind.CERTIFIED):
+        how.append(WORDS["of_epsilon"].format(epsilon=spent))
+    how += _other_length(form)
     lost = 100 * (found.baseline - found.accuracy)
     words = WORDS["recorded"] if lost > 0 else WORDS["recorded_free"]
     said = words.format(
-        baseline=f"{100 * found.baseline:.0f}",
-        lost=f"{lost:.1f}",
-        epsilon=marked(found.epsilon, Kind.CERTIFIED),
+        how=" ".join(how), baseline=f"{100 * found.baseline:.0f}", lost=f"{lost:.1f}"
     )
     return WORDS["large"].replace("{accuracy}", right), said
 
 
-def _reached(private: RunRecord, form: Form, *, beside_baseline: bool) -> list[str]:
+def expected_accuracy(form: Form, epsilon: float) -> float | None:
+    """The accuracy that was recorded of the form's settings at this epsilon, if there is one."""
+    found = _found(form, epsilon)
+    return found.accuracy if found and _was_recorded(form) else None
+
+
+def _found(form: Form, epsilon: float) -> Recorded | None:
+    data = form.data
+    if not data.here or form.delta != DELTA:  # epsilons at two deltas cannot be compared
+        return None
+    return recorded_at(data.dataset, data.source, epsilon)
+
+
+def _was_recorded(form: Form) -> bool:
+    return form.sampler == Poisson.name and of_recipe(form.settings)
+
+
+def _other_length(form: Form) -> list[str]:
+    """The batch and the epochs that were recorded, in words, where others are chosen."""
+    usual = recipe(form.data.dataset)
+    if form.run is None or (form.run.batch, form.run.epochs) == (usual.batch, usual.epochs):
+        return []
+    return [WORDS["of_length"].format(batch=usual.batch, epochs=usual.epochs)]
+
+
+def _reached(private: RunRecord, form: Form, baseline: RunRecord | None) -> list[str]:
     """The sentences about a private run, the ones with more numbers later."""
     at = ""
     if private.plan.mechanism:
@@ -132,10 +163,11 @@ def _reached(private: RunRecord, form: Form, *, beside_baseline: bool) -> list[s
     alone = f"{{accuracy}} %{at}{end}"
     if _of_other_settings(private.config, form):
         alone = f"{WORDS['other_settings']} {alone}"
-    if not beside_baseline:
+    if baseline is None:
         return [alone]
-    if not finished:
-        return [alone, f"{alone} {WORDS['without']}"]
+    if not (finished and baseline.run.status is Status.FINISHED):
+        so_far = WORDS["without_so_far"] if baseline.run.active else WORDS["without"]
+        return [alone, f"{alone} {so_far}"]
     return [alone, f"{alone} {WORDS['costs']}", f"{alone} {WORDS['gains']}"]
 
 
@@ -190,11 +222,12 @@ def _sure(found: Risks) -> str:
 
 
 def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
-    """What the settings cost, as HTML."""
-    after = form.after
+    """What the settings cost, as HTML; after the steps that other batches than Poisson's count."""
+    after = ""
     if otherwise:
         last = otherwise.curve.last
-        after = after_training(f"{otherwise.epochs[-1]:g}", int(otherwise.curve.steps[-1]))
+        said = after_training(f"{otherwise.epochs[-1]:g}", int(otherwise.curve.steps[-1]))
+        after = f" {lowered(said)}"
     elif CERTIFIED in curves:
         last = curves[CERTIFIED].last
     else:
@@ -203,7 +236,7 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
     value = f"<b>{marked(last.value, last.kind, last.lower)}</b>"
     if otherwise:
         value = f"<b>{range_of_reading(last)}</b>"
-    return WORDS["cost"].format(epsilon=epsilon, value=value, after=lowered(after))
+    return WORDS["cost"].format(epsilon=epsilon, value=value, after=after)
 
 
 def kept_picture(found: Risks | None, epsilon: float, *, other_batches: bool = False) -> None:
@@ -288,8 +321,11 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
             "answers": known[-1] if known else None,
         }
         runs.append(run)
+    last = last_of(shown, private=True)
+    other = last is not None and _of_other_settings(last.config, form)
+    private_name = WORDS["other_row"] if other else WORDS["private_row"]
     rows = []  # of answers: the place of their run, and their name
-    for private, name in ((True, WORDS["private_row"]), (False, WORDS["baseline_row"])):
+    for private, name in ((True, private_name), (False, WORDS["baseline_row"])):
         of = last_of(shown, private=private)
         rows.append({"run": shown.index(of) if of else -1, "name": name})
     data = {

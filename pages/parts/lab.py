@@ -46,6 +46,7 @@ from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live
 from pages.parts.controls.widgets import titled
 from pages.parts.hero import (
     cost_of,
+    expected_accuracy,
     kept_picture,
     last_of,
     say_kept,
@@ -79,7 +80,7 @@ TURN = "lab_turns"  # the replays so far
 SEEN = "lab_replay_seen"  # the last one for which the page was drawn
 REPLAY_SECONDS = 10.0
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
-HEIGHT = 300
+HEIGHT = 368
 BESIDE_HEIGHT = 240  # of the small chart
 UNTRAINABLE = "You cannot train with these settings;<br>see the note under the button"
 NO_STORE = "Nothing can be trained here:<br>there is no store for its runs"
@@ -204,8 +205,16 @@ def _accuracy_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunR
         end = upper if math.isfinite(upper) else 0.0
     if shown.across == RECIPES:
         behind = best_recipe(shown, max([end, *(run.most for run in runs)]))
+    expected = expected_accuracy(shown.form, upper_epsilon(shown))
+    if expected is None and any(each.run.active for each in watched):
+        expected = 0.0  # it must be seen, wherever it goes
     figure = lab_accuracy_figure(
-        [*behind, *runs], by_epsilon=by_epsilon, end=end, without=without, height=HEIGHT
+        [*behind, *runs],
+        by_epsilon=by_epsilon,
+        end=end,
+        without=without,
+        expected=expected,
+        height=HEIGHT,
     )
     follows = []
     for run, record in zip(runs, watched, strict=True):

@@ -81,8 +81,17 @@ def complete(page: Page) -> Page:
     return page
 
 
+def all_settings(page: Page) -> None:
+    """Open the settings of the Lab that are folded."""
+    folded = page.locator(".st-key-all_settings details:not([open]) summary")
+    if folded.count():
+        folded.click()
+    expect(page.locator(".st-key-reset")).to_be_visible()
+
+
 def alone(page: Page) -> None:
     """Switch off the run without privacy that the Lab starts beside another one."""
+    all_settings(page)
     page.get_by_text("non-private run beside it").click()
     expect(page.locator(".st-key-baseline input")).not_to_be_checked()
     complete(page)

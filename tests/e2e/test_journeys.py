@@ -94,7 +94,7 @@ def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrollin
     # The curves that the run was started from.
     ghost = tab.locator(LABELS).filter(has_text=f"sigma {first}")
     expect(ghost.first).to_be_visible()
-    expect(tab.get_by_text("epsilon is proven to be between")).to_be_visible()
+    expect(tab.get_by_text("Proven: after all steps")).to_be_visible()
     expect(tab.locator(".st-key-kept .headline")).to_contain_text("of 100")
     for each in (
         tab.locator(LABELS).filter(has_text="✓"),

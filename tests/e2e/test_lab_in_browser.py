@@ -8,7 +8,17 @@ import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.looks import box, complete, go_to, in_the_middle, inside, opened, resized
+from tests.e2e.looks import (
+    all_settings,
+    alone,
+    box,
+    complete,
+    go_to,
+    in_the_middle,
+    inside,
+    opened,
+    resized,
+)
 from tests.e2e.server import Server
 from tests.pages.train_page import CONFIG, recorded
 
@@ -36,8 +46,28 @@ def test_sigma_the_button_and_the_chart_share_the_screen_and_most_is_above_the_f
         assert inside(page, page.get_by_role("textbox", name=SIGMA)), width
         assert inside(page, page.locator(".st-key-train button")), width
     resized(page, (1366, 768))
-    for key in ("train", "optimizer", "learnt", "kept", "answers", "epsilon_chart", "choices"):
+    for key in ("train", "optimizer", "learnt", "kept", "answers", "epsilon_chart", "all_settings"):
         assert inside(page, page.locator(f".st-key-{key}")), key
+
+
+CONTROLS = """() => [...document.querySelectorAll(
+    'button, input:not([type=range]), summary, a[href], [role=listbox]')].filter(each => {
+        const place = each.getBoundingClientRect();
+        const part = each.closest('[data-testid=stSelectbox]') && each.tagName === 'BUTTON';
+        return each.checkVisibility({checkVisibilityCSS: true}) && place.width && !part
+            && place.top < innerHeight && place.bottom > 0;
+    }).length"""
+
+
+def test_the_first_screen_is_calm(page: Page, app: Server):
+    page.set_viewport_size({"width": 1366, "height": 768})
+    opened(page, app.url)
+    assert page.evaluate(CONTROLS) <= 31  # a number with its slider is one control
+    for folded in ("pin_this", "reset", "mistakes", "baseline", "sampling", "length"):
+        expect(page.locator(f".st-key-{folded}")).not_to_be_visible()
+    all_settings(page)
+    for folded in ("pin_this", "reset", "mistakes", "baseline", "sampling", "length"):
+        expect(page.locator(f".st-key-{folded}")).to_be_visible()
 
 
 @pytest.mark.parametrize(("width", "height"), [(800, 900), (390, 844)])
@@ -74,8 +104,7 @@ def test_on_a_phone_numbers_digits_and_button_come_before_the_sliders_and_curves
 
 def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
     opened(page, f"{app.url}/?epochs=40")
-    page.get_by_text("non-private run beside it").click()
-    expect(page.locator(".st-key-baseline input")).not_to_be_checked()
+    alone(page)
     page.locator(".st-key-train button").click()
     pace, said = (
         page.locator("[class*=st-key-pace_] button").first,

@@ -1,5 +1,7 @@
 """The lab's charts: epsilon on a fixed axis with marks and ghosts, and accuracy."""
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -113,3 +115,9 @@ def test_two_settings_are_drawn_on_the_same_axis_and_what_leaves_it_says_so():
     curve = ACCOUNTANTS["pld"].curve(much, charted(much), 1e-5)
     figure = lab_epsilon_figure({"pld": curve}, epochs_at(much, charted(much)))
     assert "↑" in figure.layout.annotations[0].text
+
+
+@pytest.mark.parametrize(("expected", "floor"), [(None, 80), (0.92, 80), (0.7535, 70), (0.0, 0)])
+def test_the_axis_of_accuracy_reaches_down_to_what_a_run_is_expected_to_learn(expected, floor):
+    figure: Any = lab_accuracy_figure(end=5.0, expected=expected)
+    assert figure.layout.yaxis.range[0] == floor

@@ -84,7 +84,7 @@ def test_the_words_mark_every_number_by_its_kind_and_judge_it():
         end = accountant.curve(MECHANISM, [10_000], 1e-5).last
         assert f'<td data-label="Epsilon">{marked(end.value, end.kind)}</td>' in words, name
     assert "Certified: the exact epsilon lies between 0.946" in words
-    assert "Claims more privacy than there is" in words
+    assert "Unsafe: " in words
 
 
 def test_settings_that_do_not_go_together_are_said_and_change_nothing_until_they_do():

@@ -141,7 +141,7 @@ def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
     page = opened(session={"statement_card": True})
     low, high = re.findall(
         r"\*\*([\d.]+)\*\*",
-        next(each.value for each in page.markdown if "proven to be" in each.value),
+        next(each.value for each in page.markdown if "Proven: " in each.value),
     )
     assert f"epsilon between {low} and {high} at delta = 1e-5" in page.code[0].value
     page.segmented_control(key="statement").set_value("Markdown").run()

@@ -31,7 +31,7 @@ class Strong(Accountant):
     spellings = r"\b(?:strong|advanced) composition\b"
     note = "Advanced composition keeps only an (epsilon, delta) per step."
     caveat = (
-        "Sound, but loose: it sees each step only as one pair (epsilon, delta) and forgets the"
+        "Safe, but loose: it sees each step only as one pair (epsilon, delta) and forgets the"
         " rest of the noise's shape. The curve often printed for it takes q times epsilon for a"
         " sampled step, which is not a bound."
     )

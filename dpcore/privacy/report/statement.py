@@ -208,7 +208,7 @@ def odds(found: Risks) -> str:
 
     The probability delta in it is over the release.
     """
-    attacker = "Of a single unlucky person, an attacker who starts at 50 %"
+    attacker = "Worst case for one person: an attacker who starts at 50 %"
     if found.empty or found.sure >= 1:
         return f"{attacker} may end up certain."
     sure = math.ceil(1000 * found.sure) / 10

@@ -72,7 +72,7 @@ def _worth(reading: Reading, lower: float, upper: float, word: str) -> tuple[Wor
         below = 100 * (1 - epsilon / lower)
         share = f"{below:.2g} %" if below < 99 else "at least 99 %"
         proven = f"the proven lower bound {outward(lower, math.floor)}"
-        text = f"Claims more privacy than there is: {share} below {proven}. {note}"
+        text = f"Unsafe: {share} below {proven}. {note}"
         return Worth.CLAIMS_LESS, text.strip()
     if math.isinf(epsilon):
         return Worth.NOT_AVAILABLE, unavailable(note) or f"Gives no finite {word} here."
@@ -90,11 +90,11 @@ def _worth(reading: Reading, lower: float, upper: float, word: str) -> tuple[Wor
         unproven = ""
     ratio = _ratio(epsilon, upper)
     if ratio > TIGHT:
-        return Worth.LOOSE, f"Sound, but loose: {_excess(ratio)}. {unproven}".strip()
+        return Worth.LOOSE, f"Safe, but loose: {_excess(ratio)}. {unproven}".strip()
     if upper > TIGHT * lower:
         text = f"{unproven or 'Sound.'} The certified band is too wide to tell how tight it is."
         return Worth.UNDECIDED, text
-    text = f"Sound and tight: within 5 % of the certified value. {unproven}"
+    text = f"Safe and tight: within 5 % of the certified value. {unproven}"
     return Worth.SOUND_AND_TIGHT, text.strip()
 
 

@@ -59,9 +59,9 @@ class Drawing:
         self._obstacle = obstacle
         self._note_at = fields.named_in(obstacle)
 
-    def draw(self, key: str, *, label: bool = True) -> None:
-        """Draw one field."""
-        _draw(self._left.pop(key), label=label)
+    def draw(self, key: str, *, label: bool = True, slide: bool = True) -> None:
+        """Draw one field; a number without its slider unless it is to `slide`."""
+        _draw(self._left.pop(key), label=label, slide=slide)
         if key == self._fault_at:
             st.error(self._problem)
         if key == self._note_at:
@@ -74,14 +74,29 @@ class Drawing:
 
     def draw_either(self, options: Options) -> None:
         """Draw the choice which of two quantities is given, and that quantity."""
-        chosen = self._left.pop(options.key)
         row = st.container(horizontal=True, wrap=False, gap="small", vertical_alignment="center")
-        carried = partial(_carry_over, options, chosen.text, self._read)
-        choice_of(row, options.label, options.names, options.key, carried, show_label=False)
+        chosen = self.draw_which(row, options, show_label=False)
         beside = row.empty()
         self.draw(chosen.text, label=False)
         if chosen.beside:
             beside.caption(chosen.beside, help=chosen.help)
+
+    def draw_given(self, options: Options) -> None:
+        """Draw the one of two quantities that is given; `draw_which` draws the choice elsewhere."""
+        chosen = self._left[options.key]
+        given = self._left[chosen.text].field
+        assert given, "a choice is between two fields"
+        row = st.container(horizontal=True, wrap=False, gap="small", vertical_alignment="center")
+        row.markdown(given.label, help=chosen.help or None, width="content")
+        row.caption(chosen.beside)
+        self.draw(chosen.text, label=False)
+
+    def draw_which(self, place: Any, options: Options, *, show_label: bool = True) -> Row:
+        """Draw the choice which of two quantities is given; return its row."""
+        chosen = self._left.pop(options.key)
+        carried = partial(_carry_over, options, chosen.text, self._read)
+        choice_of(place, options.label, options.names, options.key, carried, show_label=show_label)
+        return chosen
 
     def draw_rest(self, last: str = "") -> None:
         """Draw the fields that are left, up to the last one wanted."""
@@ -115,9 +130,9 @@ def _carry_over(options: Options, before: str, read: Callable[[Fields], object] 
         write(fields.rows[options.key].same)
 
 
-def _draw(row: Row, *, label: bool = True) -> None:
+def _draw(row: Row, *, label: bool = True, slide: bool = True) -> None:
     if isinstance(row.field, Quantity):
-        _draw_number(row.field, row, label=label)
+        _draw_number(row.field, row, label=label, slide=slide)
     elif isinstance(row.field, Options):
         _draw_options(row.field, row.text)
     elif row.field:
@@ -245,7 +260,7 @@ def titled(accountant: str) -> str:
     return ACCOUNTANTS[accountant].title
 
 
-def _draw_number(quantity: Quantity, row: Row, *, label: bool) -> None:
+def _draw_number(quantity: Quantity, row: Row, *, label: bool, slide: bool) -> None:
     """Draw the exact field and a logarithmic slider, on which the value is always a stop."""
     key = quantity.key
     # One line, below the label.
@@ -262,6 +277,8 @@ def _draw_number(quantity: Quantity, row: Row, *, label: bool) -> None:
         width=FIELD_PIXELS,
     )
     good_texts()[key] = row.text
+    if not slide:
+        return
     shown = quantity.slider
     stops = shown.stops or grid(shown.low, shown.high, quantity.whole, shown.coarse)
     stops = [show(stop) for stop in sorted({*stops, row.value})]

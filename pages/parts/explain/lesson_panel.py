@@ -17,7 +17,7 @@ from pages.parts.components.elements import mount
 from pages.parts.controls.url_state import Remembered, write
 from pages.parts.explain.lesson import TARGETS, Lesson
 from pages.parts.explain.lessons import LESSONS
-from pages.parts.explain.scene import FEATURES, MODEL, Scene
+from pages.parts.explain.scene import Scene
 from pages.parts.explain.spot_the_fault import spot
 from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
@@ -33,11 +33,7 @@ HOME = Scene()
 # The fields of a scene that sets nothing, with the plain method of training.
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
 # The fields of a page that was just opened.
-UNCHOSEN = FIELDS | {
-    "sigma": show(OPENING_SIGMA),
-    "features": FEATURES,
-    "model": MODEL,
-}
+UNCHOSEN = FIELDS | {"sigma": show(OPENING_SIGMA)}
 LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")  # in Markdown
 NAME = re.compile(r"\{([^}:\[]+)[^}]*\}")  # of a number in a text
 NUMBER_LENGTH = 7  # characters of most

@@ -62,6 +62,8 @@ class Scene:
         )
         fields = {
             **fields_of(printed),
+            "features": FEATURES,
+            "model": MODEL,
             "sampler": self.sampler,
             "accountants": [*self.accountants],
             "against": "epoch",

@@ -101,11 +101,11 @@ def linked(text: str) -> str:
 def odds_icons(found: Risks) -> str:
     """The odds as HTML: a picture of a hundred people and a sentence."""
     after = of_hundred(found)
-    guess = term("odds", "odds", "Guessing who was in the data")
+    guess = term("odds", "odds", "Was your example in the data?")
     most = f"up to {PEOPLE}" if found.empty or after == PEOPLE else f"at most {after}"
     sentence = (
-        f"{guess}, an attacker is right for {_under(GREY, f'{BEFORE} of {PEOPLE}')} people by"
-        f" chance, and for {_under(ATTACK_LOOK[0], f'{most} of {PEOPLE}')} after seeing the model."
+        f"{guess} A coin is right for {_under(GREY, f'{BEFORE} of {PEOPLE}')} people. With the"
+        f" model, the best attacker is right for {_under(ATTACK_LOOK[0], f'{most} of {PEOPLE}')}."
         f" {escape(odds(found))}"
     )
     return f"<figure class=odds>{_drawing(after)}<figcaption>{sentence}</figcaption></figure>"

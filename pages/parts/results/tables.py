@@ -126,7 +126,7 @@ def epsilon_sentence(band: Curve, delta: str, *, apart: bool = False) -> str:
     high = outward(upper, math.ceil)
     adjacency = "" if apart else f" ({Poisson.adjacency})"
     return (
-        f"{of}After all steps, epsilon is proven to be between **{low}** and **{high}** at delta ="
+        f"{of}Proven: after all steps, epsilon is **{low}** to **{high}** at delta ="
         f" {delta}{adjacency}."
     )
 

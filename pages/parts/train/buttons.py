@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -79,23 +80,27 @@ def resume(store: Store, run: str) -> None:
 
 
 def start_button(
-    form: Form, store: Store | None, past: Sequence[Run], on_screen: Callable[[], Form]
+    form: Form,
+    store: Store | None,
+    past: Sequence[Run],
+    on_screen: Callable[[], Form],
+    settings: Any,
 ) -> None:
-    """Draw the button that starts runs and the switch of their baseline, or the obstacle.
+    """Draw the button that starts runs, or the obstacle, and the switch of their baseline in the
+    place of `settings`.
 
     `on_screen` reads the form anew when the button is pressed.
     """
-    place = st.empty()
     configs = []
     if form.configs:
         label = "non-private run beside it"
         if _known_baseline(form, past):
             label += KNOWN
-        beside = st.toggle(
+        beside = settings.toggle(
             label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session"
         )
         configs, _ = _runs_of(form, past, beside)
-    place.button(
+    st.button(
         label_of(form, configs, store),
         key="train",
         type="primary",

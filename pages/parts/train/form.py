@@ -310,7 +310,7 @@ def _run_of(form: Form, epochs: float | None) -> RunConfig:
     """The run of the form with Poisson batches; ValueError says why there is none."""
     n = form.data.n
     if not form.data.here:
-        words = f"No installed data set has {n:,} examples. Choose another."
+        words = f"Calculating only: no data of {n:,} examples are here."
         for absent in absent_of(n)[:1]:
             words += f" Full {absent.title} has that many: {remedy(absent)}."
         raise ValueError(words)

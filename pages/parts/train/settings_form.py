@@ -1,5 +1,6 @@
 """The settings of a run, drawn."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ GOOD = "form_good"  # the last form whose values went together
 DEFAULTS = "form_defaults"
 MAX_FACTOR = 1e9  # longest factor shown
 POISSON_DRAWN = "A run of these settings draws Poisson batches, and is charged for these."
+EITHER = (controls.SAMPLING, controls.LENGTH)
 LONG, SHORT = 3, 0.1  # times the default rate * C, where accuracy has fallen
 
 
@@ -35,6 +37,7 @@ class Places(NamedTuple):
     start: Any  # of the buttons
     status: Any  # of the runs, below them
     beside_sigma: Any
+    keep: Any  # of what keeps and restores settings, among all of them
     end: Any
 
 
@@ -79,11 +82,15 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
     with st.container(key="sigma_place"):
         drawing.draw("sigma")
         beside_sigma = st.container(key="beside_sigma")
-    drawing.draw_either(controls.SAMPLING)
-    drawing.draw_either(controls.LENGTH)
+    drawing.draw_given(controls.SAMPLING)
+    drawing.draw_given(controls.LENGTH)
     drawing.draw(clip_norm)
     _rate_hint(form, lr)
-    _draw_halves(drawing, "halves_below", "optimizer", controls.DELTA.key)
+    optimizer, delta = _halves("halves_below")
+    with optimizer:
+        drawing.draw("optimizer")
+    with delta:
+        drawing.draw(controls.DELTA.key, slide=False)
     with st.container(key="start_place", gap="xsmall"):
         start = st.container(key="start", gap="xsmall")
         status = st.container()
@@ -91,13 +98,20 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
         MORE, expanded=drawing.opened("schedule_open")
     )
     with every, st.container(gap="xsmall"):
+        keep = st.container(horizontal=True, gap="small", key="keep")
         top = st.container()
-        _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
+        dataset, number = _halves("halves")
+        with dataset:
+            drawing.draw("dataset")
+        with number:
+            drawing.draw("source" if form.data.here else "n")
         note_number(form.data)
         tell_other_data(form.data)
         note = DATASETS[form.data.dataset].note
         if note and form.data.here:
             st.caption(note)
+        for column, either in zip(_halves("halves_given"), EITHER, strict=True):
+            drawing.draw_which(column, either)
         drawing.draw("sampler")
         sampler = SAMPLERS[fields.rows[controls.SAMPLER.key].text]
         for parameter in sampler.parameters:
@@ -112,14 +126,11 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
         with top:
             preset_choice()
     drawing.say_problem()
-    return Places(start, status, beside_sigma, end)
+    return Places(start, status, beside_sigma, keep, end)
 
 
-def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:
-    columns = st.container(key=key).columns(2, gap="small", wrap=False)
-    for column, name in zip(columns, names, strict=True):
-        with column:
-            drawing.draw(name)
+def _halves(key: str) -> Sequence[Any]:
+    return st.container(key=key).columns(2, gap="small", wrap=False)
 
 
 def _rate_hint(form: Form, key: str) -> None:

@@ -106,7 +106,7 @@ def named(trace: dict) -> bool:
 
 def test_what_cannot_be_trained_is_accounted_for_and_says_why(store: Store):
     for query, why in (
-        ({"n": "29305"}, "has 29,305 examples"),
+        ({"n": "29305"}, "no data of 29,305 examples"),
         ({"sampling": "q", "q": "0.01234"}, "not a whole number"),
         ({"epochs": "100000"}, "1,000,000 steps"),
         ({"model": "mlp", "stop_epsilon": "1e-6"}, "Stop at epsilon must "),

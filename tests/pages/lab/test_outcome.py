@@ -11,9 +11,12 @@ from dpcore.privacy.report.ruler import RULER
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.recorded import recorded_at
+from dpcore.training.slider_stops import show
 from pages.parts import hero
 from pages.parts.components.elements import LiveNumber
 from pages.parts.controls.fields import Fields
+from pages.parts.explain.lessons import LESSONS
+from pages.parts.explain.scene import FEATURES, MODEL
 from pages.parts.results import cache
 from pages.parts.results.odds import of_hundred
 from pages.parts.results.sampled import sampled_of, sampled_risks
@@ -68,6 +71,13 @@ def test_a_private_run_that_has_not_ended_has_no_price_yet(
     assert "{baseline} % without privacy." in sentences[-1]
 
 
+def test_privacy_has_no_price_before_the_run_without_it_has_ended(store: Store, said: Said) -> None:
+    say(store, [recorded(store, FIRST, 40, Status.FINISHED), recorded(store, OWN, 40)])
+    sentences, _ = said["words"]
+    assert not any("costs" in each for each in sentences)
+    assert sentences[-1].endswith("{baseline} % without privacy, so far.")
+
+
 def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: Said) -> None:
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2", delta="1e-6")
     sentences, numbers = said["words"]
@@ -88,14 +98,15 @@ def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: 
 def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilon(
     store: Store, said: Said
 ) -> None:
-    for epsilon in (0.4, 2.0, math.inf):
+    for epsilon in (0.318, 0.4, 2.0, math.inf):
         say(store, [], epsilon)
         found = recorded_at("mnist", "sample", epsilon)
         assert found
         assert found.epsilon <= epsilon
         assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"]
         (words,) = said["words"][0]
-        assert words.startswith("As recorded at epsilon ≤ ")
+        assert words.startswith("As recorded")
+        assert ("at epsilon ≤ " in words) is (epsilon != 0.318), "unless it is that of the settings"
         assert f"costs {100 * (found.baseline - found.accuracy):.1f} points" in words
     say(store, [], 1e-9)
     assert said["learnt"][0] == ["– of 100 right"], "nothing so private was recorded"
@@ -103,6 +114,45 @@ def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilo
     assert said["learnt"][0] == ["– of 100 right"], "nothing was recorded at this delta"
     say(store, [], 1.0, dataset="other", n="1281167")
     assert said["learnt"][0] == ["– of 100 right"], "nothing was trained on such data"
+
+
+@pytest.mark.parametrize(
+    "texts", [{"optimizer": "adam"}, {"clip_norm": "1"}, {"ema": "0.9"}, {"sampler": "shuffle"}]
+)
+def test_of_settings_that_were_not_recorded_no_number_is_shown(
+    store: Store, said: Said, texts: dict[str, str]
+) -> None:
+    say(store, [], 1.0, **texts)
+    assert said["learnt"][0] == ["– of 100 right"]
+    assert "Not recorded. The defaults reached 96 at epsilon ≤ " in said["words"][0][0]
+
+
+def test_another_length_than_was_recorded_is_told(store: Store, said: Said) -> None:
+    say(store, [], 0.318, batch="512", epochs="2")
+    assert "As recorded with batch 256 and 5 epochs." in said["words"][0][0]
+    say(store, [], 0.318, batch="256", epochs="5", sigma="4")
+    assert "with batch" not in said["words"][0][0]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_a_lesson_trains_is_what_was_recorded(name: str) -> None:
+    for step in range(1, LESSONS[name].length + 1):
+        texts = {key: str(text) for key, text in LESSONS[name].scene(step).fields.items()}
+        settings = form_of(Fields(texts), "cpu").settings
+        assert (settings.model, settings.features) == (MODEL, FEATURES)
+
+
+def test_digits_are_said_to_be_of_the_last_run_where_the_settings_are_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[dict] = []
+    monkeypatch.setattr(hero, "follows", lambda: True)
+    monkeypatch.setattr(hero, "mount", lambda name, key, data: drawn.append(data))
+    watched = watched_runs(store, [recorded(store, FIRST, 40, Status.FINISHED)])
+    for sigma in (show(FIRST.sigma), "2"):
+        hero.show_answers(form_of(Fields({"sigma": sigma}), "cpu"), watched)
+    names = [[row["name"] for row in each["rows"]] for each in drawn]
+    assert names == [["private", "without privacy"], ["last run", "without privacy"]]
 
 
 @pytest.mark.parametrize("changed", [{"sampler": "shuffle"}, {"sigma": 0.0}])
