@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from dpcore.privacy.calibration.solve import Answer
     from dpcore.privacy.mechanism import Mechanism, Reading
 
-__version__ = "0.1.0"
-__all__ = ["ACCOUNTANTS", "Mechanism", "calibrate", "epsilon", "tradeoff"]
+    follow: Any  # its module lies above this one
 
-LATE = {"Mechanism": "dpcore.privacy.mechanism", "ACCOUNTANTS": "dpcore.privacy.accountants"}
+__version__ = "0.1.0"
+__all__ = ["ACCOUNTANTS", "Mechanism", "calibrate", "epsilon", "follow", "tradeoff"]
+
+LATE = {
+    "Mechanism": "dpcore.privacy.mechanism",
+    "ACCOUNTANTS": "dpcore.privacy.accountants",
+    "follow": "dpcore.runs.followed.start",
+}
 
 
 def epsilon(mechanism: Mechanism, delta: float, accountant: str = "pld") -> Reading:

@@ -16,6 +16,8 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 
 LOOK_SECONDS = 0.1  # between two looks at the store
+# At a training that tells each number when it has it.
+FOLLOWED_LOOK_SECONDS = 0.03
 NEAR_PLACES = 6  # at the head of the queue
 FAR_LOOK_SECONDS = 1.0  # between two looks at a run behind them, whose only news is its place
 QUIET_SECONDS = 15.0  # without an event, until a reader hears that the connection lives
@@ -83,7 +85,8 @@ class RunFeed:
             self._take(message("status", status), bodies, ended=not run.active)
             if not self.ended:
                 near = (run.position or 0) <= NEAR_PLACES
-                await self._pause(LOOK_SECONDS if near else FAR_LOOK_SECONDS)
+                look = LOOK_SECONDS if near else FAR_LOOK_SECONDS
+                await self._pause(FOLLOWED_LOOK_SECONDS if run.followed else look)
 
     def _fail(self, name: str, words: str) -> None:
         self.failed = True
