@@ -45,14 +45,18 @@ class RunFeed:
         self.status = b""
         self.ended = False
         self.failed = False  # because of the store, or because it has no such run
+        self._followed = False
         self.readers: set[asyncio.Event] = set()
         self._looking: asyncio.Task[None] | None = None
         self._pace: Pace | None = None
 
     def join(self, news: asyncio.Event) -> None:
-        """Add a reader; a feed that has failed looks again, for the store may be back."""
+        """Add a reader; a feed that has failed looks again, for the store may be back.
+
+        So does one of a followed run that has ended, whose program may have gone on with it.
+        """
         self.readers.add(news)
-        if self.failed:
+        if self.failed or (self.ended and self._followed):
             self.status = b""
             self.ended = False
             self.failed = False
@@ -82,6 +86,7 @@ class RunFeed:
                 words = f"Expected run={self._run!r} to be the id of a run on this machine."
                 self._fail("unknown", words)
                 return
+            self._followed = run.followed
             self._take(message("status", status), bodies, ended=not run.active)
             if not self.ended:
                 near = (run.position or 0) <= NEAR_PLACES

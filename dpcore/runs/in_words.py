@@ -28,6 +28,8 @@ def status_of(run: Run) -> str:
         return "cancelling"
     if run.position:
         return f"{run.status}, number {run.position}"
+    if run.followed:
+        return f"followed, {run.status}"
     return with_origin(run.status.value, run)
 
 

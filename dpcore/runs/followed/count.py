@@ -25,6 +25,8 @@ def releases_of(phases: Sequence[Phase], steps: int) -> Releases:
     >>> releases_of([Phase(0, 0.1, 2.0), Phase(3, 0.1, 1.0)], 5)
     (Release(q=0.1, sigma=2.0, count=3), Release(q=0.1, sigma=1.0, count=2))
     """
+    if not phases:
+        return ()
     ends = [*(phase.first for phase in phases[1:]), steps]
     releases = []
     for phase, end in zip(phases, ends, strict=True):

@@ -27,6 +27,7 @@ IN_USE = (
     "Expected one process alone to follow run {run}, but {worker} follows it. Give each training an"
     " id of its own; of several processes of one training, let rank 0 alone have the run (rank=)."
 )
+NO_STEP = "No step was told, so nothing was released."
 ENDED_WITHOUT = "The program ended without run.finish()."
 
 
@@ -42,6 +43,8 @@ class Written(NamedTuple):
 def plan_of(releases: Releases, unaccounted: str) -> Plan:
     """The plan of a followed run: what it is charged."""
     steps = sum(release.count for release in releases)
+    if not steps:
+        unaccounted = NO_STEP
     return Plan(steps, (), releases, () if unaccounted else releases, unaccounted)
 
 

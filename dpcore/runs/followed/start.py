@@ -101,7 +101,8 @@ def _followed(
     kept = None
     if not rank:
         kept = Kept(store, before.id, before.name, request)
-    return FollowedRun(request, kept, phases, steps, before.plan.unaccounted)
+    unaccounted = before.plan.unaccounted if before.plan.steps else ""
+    return FollowedRun(request, kept, phases, steps, unaccounted)
 
 
 def _rate(examples: int | None, batch: float | None, q: float | None) -> float | None:

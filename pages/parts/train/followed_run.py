@@ -12,7 +12,7 @@ from dpcore.figures.alt_texts import track_alt
 from dpcore.runs.followed.ahead import told_of
 from dpcore.runs.followed.words import NOT_COVERED
 from dpcore.runs.history import RunRecord
-from dpcore.runs.record import StoreError, UnknownRun
+from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from pages.parts.components.live_chart import Growth, live_chart
 from pages.parts.train.run_charts import picture
@@ -20,7 +20,7 @@ from pages.parts.train.run_charts import picture
 LOOK_SECONDS = 2.0  # between two looks at what a followed run was told
 MAX_CHARTS = 12  # of what was logged
 IN_A_ROW = 3
-DRAWN_OF = "followed_drawn"  # in the session: the keys and plans that the page was drawn of
+MAY_GO_ON = (Status.RUNNING, Status.LOST)
 
 
 def say_followed(watched: Sequence[RunRecord]) -> None:
@@ -83,8 +83,11 @@ def _logged_chart(watched: RunRecord, name: str, number: int) -> None:
 
 
 def redraw_when_told_more(store: Store, watched: Sequence[RunRecord]) -> None:
-    """Draw again once a followed run logs a new name, changes its sigma, or leaves its chart."""
-    going_on = [each for each in watched if each.followed and each.run.active]
+    """Draw again once a followed run logs a new name, changes its sigma, or leaves its chart.
+
+    And once a lost one goes on.
+    """
+    going_on = [each for each in watched if each.followed and each.run.status in MAY_GO_ON]
     if not going_on:
         return
     drawn = {each.run.id: _told(each) for each in going_on}
@@ -97,11 +100,12 @@ def _look(store: Store, drawn: dict[str, object]) -> None:
 
     with suppress(UnknownRun, StoreError):
         for each in watched_runs(store, list(drawn)):
-            if each.run.active and _told(each) != drawn[each.run.id]:
+            if _told(each) != drawn[each.run.id]:
                 st.rerun()
 
 
 def _told(watched: RunRecord) -> object:
     """What the charts of a followed run were drawn of, except for what grows by itself."""
     kinds = [(each.q, each.sigma) for each in watched.run.plan.drawn]
-    return kinds[-1:], len(kinds), watched.plan.steps, _names(watched)[:MAX_CHARTS]
+    names = _names(watched)[:MAX_CHARTS]
+    return watched.run.status, kinds[-1:], len(kinds), watched.plan.steps, names
