@@ -15,8 +15,8 @@ from dpcore.training.events import REPORT_SECONDS
 LEAST_AHEAD = 8  # steps that are stored before they are taken
 AHEAD_SECONDS = 1.0  # of steps, if there are more
 BEAT_SECONDS = 4.0  # between two signs of life of a training that tells nothing
-REST = 0.012  # seconds between two writings
-SHARE = 40  # and so many times as long as a writing takes
+REST = 0.03  # seconds between two writings, at least
+SHARE = 100  # and so many times as long as a writing takes: a hundredth of a processor at most
 MAX_PENDING = 100_000  # numbers that are kept for a store that cannot be written
 WAIT_SECONDS = 1.0  # for which a step may wait for the store, once
 END_SECONDS = 15.0  # for which the end of a run does
