@@ -48,8 +48,7 @@ def test_the_lines_for_a_training_of_ones_own_run_as_they_stand(tmp_path: Path) 
     _, lines = blocks("python")
     own = """
 import dpcore
-from types import SimpleNamespace
-loader, accuracy, optimizer = [(0, 0)] * 30, 0.5, SimpleNamespace(step=lambda: None)
+step_of_yours = lambda: 0.5
 """
     result = subprocess.run(
         [sys.executable, "-c", f"{own}{lines}"],
@@ -61,7 +60,7 @@ loader, accuracy, optimizer = [(0, 0)] * 30, 0.5, SimpleNamespace(step=lambda: N
     assert (result.returncode, result.stderr) == (0, "")
     with Store(tmp_path) as store:
         (run,) = store.runs(kind="followed")
-    assert (run.name, run.status, run.done) == ("my-cnn", "finished", 30)
+    assert (run.name, run.status, run.done) == ("my-cnn", "finished", 5148)
 
 
 def test_its_commands_are_those_the_project_promises() -> None:
