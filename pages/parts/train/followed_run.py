@@ -16,6 +16,7 @@ from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from pages.parts.components.live_chart import Growth, live_chart
 from pages.parts.train.run_charts import picture
+from pages.parts.train.run_history import watched_runs
 
 LOOK_SECONDS = 2.0  # between two looks at what a followed run was told
 MAX_CHARTS = 12  # of what was logged
@@ -96,8 +97,6 @@ def redraw_when_told_more(store: Store, watched: Sequence[RunRecord]) -> None:
 
 
 def _look(store: Store, drawn: dict[str, object]) -> None:
-    from pages.parts.train.run_history import watched_runs
-
     with suppress(UnknownRun, StoreError):
         for each in watched_runs(store, list(drawn)):
             if _told(each) != drawn[each.run.id]:
