@@ -33,6 +33,7 @@ HOME_OF = {  # public name -> its module; a new one has a line here and in __ini
     "calibrate_steps": FACADE,
     "delta": FACADE,
     "epsilon": FACADE,
+    "follow": "dpcore.runs.followed.start",
     "judge": FACADE,
     "tradeoff": FACADE,
     "train": FACADE,

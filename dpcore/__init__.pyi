@@ -19,6 +19,7 @@ from dpcore.privacy.mechanism import Reading as Reading
 from dpcore.privacy.mechanism import Release as Release
 from dpcore.privacy.sampling import SAMPLERS as SAMPLERS
 from dpcore.privacy.schedule import Recipe as Recipe
+from dpcore.runs.followed.start import follow as follow
 from dpcore.training.config import RunConfig as RunConfig
 
 __version__: str

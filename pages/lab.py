@@ -16,7 +16,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
-from pages.parts.jobs import job_store
+from pages.parts.jobs import job_store, with_followed
 from pages.parts.lab import (
     RECIPES,
     Shown,
@@ -83,7 +83,7 @@ with row.popover("Chart options", icon=":material/tune:", key="chart_options"):
     log = choice_of(st, "Scale", ("log", "linear"), "scale") == "log"
     chosen = accountant_pills()
 with shown:
-    ids = run_picker.choose(past, store)
+    ids = run_picker.choose(with_followed(store, past), store)
 
 names = []
 other_sampler = False  # with numbers of its own

@@ -28,6 +28,7 @@ GROUPS = {
     "What it costs": ("epsilon", "delta", "advantage", "beta", "tradeoff", "Reading"),
     "What a budget allows": ("calibrate_sigma", "calibrate_steps", "calibrate_batch"),
     "Claims and training": ("judge", "train", "RunConfig"),
+    "In your own training": ("follow",),
     "Registries": ("ACCOUNTANTS", "SAMPLERS"),
 }
 ACCOUNTANTS = """The accountants by id: `ACCOUNTANTS["rdp"].curve(mechanism, steps, delta)` is epsilon (n,) after each of (n,)

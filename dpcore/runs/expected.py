@@ -20,7 +20,7 @@ from dpcore.runs.lifecycle import Status
 from dpcore.runs.limits import limits_of, usual
 from dpcore.runs.record import StoreError, cost_of, device_here
 from dpcore.runs.run_table import ELSEWHERE
-from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.store import OF_WORKERS, PAUSED, Store
 from dpcore.runs.store_file import LAST, PER_STEP, latest
 from dpcore.runs.worker_process import Slots, slots_of
 
@@ -106,7 +106,9 @@ class Pace:
         if reports:
             self._paces = [*self._paces, *reports][-REPORTS:]
             now = self._clock()
-            end = now + rest_of_run(self.steps, done, self._paces)
+            end = math.inf  # nobody said how many steps there will be
+            if self.steps:
+                end = now + rest_of_run(self.steps, done, self._paces)
             still_ahead = now < self._end < math.inf
             if still_ahead:
                 end = self._end + CALM * (end - self._end)
@@ -260,14 +262,14 @@ _RUNNING = _JOB.format(
     paces=f"""(SELECT json_group_array(json_extract(body, '$.steps_per_second') * {PER_STEP}) FROM (
         SELECT body FROM events WHERE run = runs.id AND body LIKE '{{"event": "stepped"%'
         ORDER BY sequence DESC LIMIT {REPORTS}))""",
-    which=f"status = '{Status.RUNNING}'",
+    which=f"status = '{Status.RUNNING}' AND {OF_WORKERS}",
 )
 # the cost of a finished job is what was left when its last worker began, and its seconds count from
 # then
 _PAST = _JOB.format(
     amount="0",
     paces=f"json_array(COALESCE(cost / json_extract({LAST}, '$.seconds'), 0))",
-    which=f"""status = '{Status.FINISHED}' AND NOT {ELSEWHERE}
+    which=f"""status = '{Status.FINISHED}' AND NOT {ELSEWHERE} AND {OF_WORKERS}
         AND (kind != '{AUDIT.name}' OR {latest("stopped")} IS NULL)
         ORDER BY number DESC LIMIT {RECENT}""",
 )

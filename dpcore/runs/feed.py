@@ -16,6 +16,8 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 
 LOOK_SECONDS = 0.1  # between two looks at the store
+# At a training that tells each number when it has it.
+FOLLOWED_LOOK_SECONDS = 0.03
 NEAR_PLACES = 6  # at the head of the queue
 FAR_LOOK_SECONDS = 1.0  # between two looks at a run behind them, whose only news is its place
 QUIET_SECONDS = 15.0  # without an event, until a reader hears that the connection lives
@@ -43,14 +45,18 @@ class RunFeed:
         self.status = b""
         self.ended = False
         self.failed = False  # because of the store, or because it has no such run
+        self._followed = False
         self.readers: set[asyncio.Event] = set()
         self._looking: asyncio.Task[None] | None = None
         self._pace: Pace | None = None
 
     def join(self, news: asyncio.Event) -> None:
-        """Add a reader; a feed that has failed looks again, for the store may be back."""
+        """Add a reader; a feed that has failed looks again, for the store may be back.
+
+        So does one of a followed run that has ended, whose program may have gone on with it.
+        """
         self.readers.add(news)
-        if self.failed:
+        if self.failed or (self.ended and self._followed):
             self.status = b""
             self.ended = False
             self.failed = False
@@ -80,10 +86,12 @@ class RunFeed:
                 words = f"Expected run={self._run!r} to be the id of a run on this machine."
                 self._fail("unknown", words)
                 return
+            self._followed = run.followed
             self._take(message("status", status), bodies, ended=not run.active)
             if not self.ended:
                 near = (run.position or 0) <= NEAR_PLACES
-                await self._pause(LOOK_SECONDS if near else FAR_LOOK_SECONDS)
+                look = LOOK_SECONDS if near else FAR_LOOK_SECONDS
+                await self._pause(FOLLOWED_LOOK_SECONDS if run.followed else look)
 
     def _fail(self, name: str, words: str) -> None:
         self.failed = True

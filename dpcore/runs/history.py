@@ -6,8 +6,13 @@ from functools import cached_property
 from typing import TypeVar
 
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.runs.followed.ahead import ahead_of, named_followed
+from dpcore.runs.followed.count import epoch_of, phases_of
+from dpcore.runs.followed.events import Logged
+from dpcore.runs.followed.events import Stepped as Told
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import described
 from dpcore.training.events import (
     Checkpointed,
     Evaluated,
@@ -59,8 +64,18 @@ class History:
         return all_of(self.events, Stepped)
 
     @cached_property
+    def paced(self) -> tuple[Stepped | Told, ...]:
+        """The reports that have a pace, of a followed run too."""
+        return self.stepped or all_of(self.events, Told)
+
+    @cached_property
     def evaluated(self) -> tuple[Evaluated, ...]:
         return all_of(self.events, Evaluated)
+
+    @cached_property
+    def logged(self) -> tuple[Logged, ...]:
+        """What the training of another program logged."""
+        return all_of(self.events, Logged)
 
     @cached_property
     def saved(self) -> Checkpointed | Unsaved | None:
@@ -89,20 +104,74 @@ class RunRecord:
 
     @property
     def config(self) -> RunConfig:
+        """Its settings; a followed run has no such, and answers by what follows below."""
         return self.run.config
 
     @property
+    def followed(self) -> bool:
+        return self.run.followed
+
+    @property
+    def private(self) -> bool:
+        return self.followed or self.config.private
+
+    @property
+    def delta(self) -> float:
+        return self.run.request.delta
+
+    @property
+    def examples(self) -> int:
+        return self.run.request.examples
+
+    @property
+    def q(self) -> float:
+        """The sampling rate; of a followed run, that of its last steps."""
+        if self.followed:
+            drawn = self.run.plan.drawn
+            return drawn[-1].q if drawn else self.run.request.q
+        return self.config.q
+
+    @property
+    def seed(self) -> int | None:
+        """The fixed seed of its noise; None for a secret one, or where nobody said."""
+        return None if self.followed else self.config.seed
+
+    @property
+    def words(self) -> str:
+        """What it is, in a few words."""
+        return named_followed(self.run) if self.followed else described(self.config)
+
+    @cached_property
     def plan(self) -> Plan:
+        """The plan; of a followed run that goes on, as far ahead as its chart reaches."""
+        if self.followed and self.run.active:
+            return ahead_of(self.run.request, self.run.plan, self.history.step)
         return self.run.plan
 
     @property
+    def step(self) -> int:
+        """The steps that it has taken, or is charged for if it has ended."""
+        if self.followed and not self.run.active:
+            return self.run.plan.steps
+        return self.history.step
+
+    @cached_property
+    def now(self) -> float:
+        """The epoch that it has reached."""
+        if self.followed:
+            return epoch_of(phases_of(self.run.plan.drawn), self.step)
+        return self.step * self.q
+
+    @property
     def epochs(self) -> float:
+        if self.followed:
+            return epoch_of(phases_of(self.plan.drawn), self.plan.steps)
         return self.plan.steps * self.config.q
 
     @property
     def averages(self) -> bool:
         """True if its tests also include the averaged weights."""
-        return self.config.ema > 0
+        return not self.followed and self.config.ema > 0
 
     @property
     def since(self) -> tuple[str, int]:
@@ -127,7 +196,7 @@ class RunRecord:
 
         None if it has released nothing, or has no accounting.
         """
-        step = self.history.step if self.history.events else None
+        step = self.step if self.history.events else None
         return self.plan.released(step)
 
     def needed_mechanism(self, purpose: str) -> Mechanism:

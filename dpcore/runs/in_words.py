@@ -28,16 +28,25 @@ def status_of(run: Run) -> str:
         return "cancelling"
     if run.position:
         return f"{run.status}, number {run.position}"
+    if run.followed:
+        return f"followed, {run.status}"
     return with_origin(run.status.value, run)
 
 
 def with_origin(words: str, run: Run) -> str:
-    """The words, marked as imported if the run is."""
+    """The words, marked if the run is imported, or followed."""
+    if run.followed:
+        return f"{words}, followed"
     return f"{words}, imported" if run.imported else words
 
 
 def steps_of(run: Run) -> int:
-    """The steps of a training run; 0 for another job and a run of another version."""
+    """The steps of a training run; 0 for another job and a run of another version.
+
+    Of a followed run they are those that its program plans, or 0.
+    """
+    if run.followed:
+        return run.settings.get("steps", 0)
     try:
         return run.plan.steps if run.kind == TRAINING.name else 0
     except (ValueError, TypeError, KeyError, RuntimeError):
@@ -53,7 +62,7 @@ def state_of(
     begin, `pace` how fast a running one is.
     """
     done = getattr(run.last, "step", 0)
-    place = f"step {done:,} of {steps:,}"
+    place = f"step {done:,} of {steps:,}" if steps else f"step {done:,}"
     share = min(100 * done / steps, 100) if steps else 0
     words = status_of(run)
     said = f"{words} at {place}"
@@ -119,6 +128,8 @@ def _what(run: Run) -> str:
     if run.kind == PERTURBATION.name:
         title = TABLES[data].title if data in TABLES else data
         return f"Comparison of methods, {title}"
+    if run.followed:
+        return "Followed training"
     try:
         if run.kind == AUDIT.name:
             return run.request.title

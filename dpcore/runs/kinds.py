@@ -6,6 +6,8 @@ from typing import Any
 
 from dpcore.audit import events as audit
 from dpcore.audit.request import AuditRequest
+from dpcore.runs.followed import events as followed
+from dpcore.runs.followed.request import Followed
 from dpcore.training import events
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation import events as perturbation
@@ -27,14 +29,16 @@ class JobKind:
     events: Mapping[str, type]  # name in the store, the class in small letters -> flat dataclass
 
 
-AnyEvent = events.Event | perturbation.Event | audit.Event
+AnyEvent = events.Event | perturbation.Event | audit.Event | followed.Event
 
 TRAINING = JobKind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
 PERTURBATION = JobKind(
     "perturbation", Request, "dpcore.training.perturbation.comparison:compare", perturbation.KINDS
 )
 AUDIT = JobKind("audit", AuditRequest, "dpcore.audit.run_audit:audit", audit.KINDS)
-KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION, AUDIT)}
+# A program of somebody else does it, and no worker.
+FOLLOWED = JobKind(Followed.kind, Followed, "", followed.KINDS)
+KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION, AUDIT, FOLLOWED)}
 
 
 def kind_named(name: str) -> JobKind:

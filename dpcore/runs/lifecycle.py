@@ -2,11 +2,13 @@
 
 A new run waits, or is its worker's at once if the process that submits it does the work. `CHANGES`
 is all that can happen then. The store makes each change by its statement in SQL, which leaves a run
-of any other status alone. A run that has ended stays as it ended; another run may continue it.
+of any other status alone. A run that has ended stays as it ended; another run may continue it. Only
+a followed run may be taken up again, by the program that it belongs to (`TAKE_UP`).
 
 **Charged** are the steps up to the last event (`CHARGED_STEPS`), whatever the status: the whole
 plan of a finished run, the steps so far of one that was cancelled, failed or lost, and nothing
-before the first event. So no change makes a run cheaper. A run is given back only without a new
+before the first event. A followed run is charged what its plan says: all steps that it may have
+taken. So no change makes a run cheaper. A run is given back only without a new
 event. A deleted run counts on for the runs of its sweep and for the run that it continued.
 """
 
@@ -63,6 +65,7 @@ class Change:
 
 
 _BEGINS = "worker = :worker, started = :now, heartbeat = :now"
+_GOES_ON = "worker = :worker, heartbeat = :now, ended = NULL, error = NULL, cancelling = 0"
 _ENDS = "ended = :now, error = :error"
 
 # A worker takes the run.
@@ -82,11 +85,15 @@ FAIL = Change(Status.RUNNING, Status.FAILED, _ENDS)
 # Its worker is gone, and no other can continue it.
 LOSE = Change(Status.RUNNING, Status.LOST, _ENDS)
 
+# The program of a followed run goes on with it: only such a run goes on by itself.
+TAKE_UP = tuple(Change(status, Status.RUNNING, _GOES_ON) for status in ENDED)
+
 CHANGES = (CLAIM, GIVE_BACK, QUEUE_AGAIN, CANCEL, ASK_TO_STOP, STOP, FINISH, FAIL, LOSE)
 ENDINGS = {change.after: change for change in (STOP, FINISH, FAIL, LOSE)}  # of a run that trains
 
 # The steps that a run is charged for, in SQL; NULL before its first event. `Run.done` in Python.
-CHARGED_STEPS = """(SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events
+CHARGED_STEPS = """(SELECT COALESCE(CASE WHEN runs.kind = 'followed'
+        THEN json_extract(runs.plan, '$.steps') END, json_extract(body, '$.step'), 0) FROM events
     WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"""
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from dpcore.audit.request import AuditRequest
 from dpcore.regular_file import regular_text
 from dpcore.runs.kinds import (
+    FOLLOWED,
     KINDS,
     TRAINING,
     AnyEvent,
@@ -96,6 +97,11 @@ class Run:
         return (self.origin or {}).get(IMPORTED, "")
 
     @property
+    def followed(self) -> bool:
+        """True for the training of another program, which alone can go on with it or end it."""
+        return self.kind == FOLLOWED.name
+
+    @property
     def active(self) -> bool:
         return self.status in ACTIVE
 
@@ -103,8 +109,10 @@ class Run:
     def done(self) -> int | None:
         """The steps that it is charged for, those of its last checkpoint included.
 
-        None before its first event.
+        None before its first event. Of a followed run they are all that it may have taken.
         """
+        if self.followed and self.sequence:
+            return self.plan.steps
         return getattr(self.last, "step", 0) if self.sequence else None
 
 
@@ -200,6 +208,7 @@ def row_of(
     stored_plan = None
     if kind is TRAINING:
         planned = planned or plan(request)
+    if planned is not None:
         stored_plan = json.dumps(planned.to_json())
     if request.seed is None and secret is None:
         secret = new_secret()

@@ -61,7 +61,7 @@ class Rest:
 
 def ended_early(run: Run) -> bool:
     """True if the run can be resumed: it was lost, cancelled or failed here."""
-    return run.status in ENDED_EARLY and not run.imported
+    return run.status in ENDED_EARLY and not run.imported and not run.followed
 
 
 @contextmanager

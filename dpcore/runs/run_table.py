@@ -64,7 +64,7 @@ class Priced(NamedTuple):
     """The facts from which a run's epsilon follows, if it has one."""
 
     id: str
-    plan: str  # as JSON; "" of a job of another kind
+    plan: str  # as JSON; "" of a job that does not train
     delta: float
     done: int | None  # steps; None before it has begun
     over: bool  # it has ended
@@ -113,7 +113,7 @@ def numbers_of(store: Store, ids: Sequence[str]) -> dict[str, int]:
 def priced(store: Store, wanted: Wanted) -> list[Priced]:
     """The facts from which the wanted runs' epsilons follow, newest run first."""
     where, values = _condition(wanted)
-    query = f"""SELECT id, COALESCE(CASE WHEN kind = 'training' THEN plan END, ''),
+    query = f"""SELECT id, COALESCE(CASE WHEN kind IN ('training', 'followed') THEN plan END, ''),
         json_extract(settings, '$.delta'), {CHARGED_STEPS}, {among(ENDED)}
         FROM runs {where} ORDER BY number DESC"""
     return [Priced(*facts, over=bool(over)) for *facts, over in store.rows(query, values)]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore import check
-from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
+from dpcore.runs.kinds import FOLLOWED, TRAINING, AnyEvent, event_from_json
 from dpcore.runs.lifecycle import (
     ASK_TO_STOP,
     CANCEL,
@@ -61,10 +61,12 @@ QUEUE = sql_of("queue").format(queued=Status.QUEUED, running=Status.RUNNING)
 # Jobs without the setting run on the CPU.
 ASKS_FOR = """(:devices IS NULL OR COALESCE(json_extract(settings, '$.device'), 'cpu')
     IN (SELECT value FROM json_each(:devices)))"""
+OF_WORKERS = f"kind != '{FOLLOWED.name}'"  # the others take nobody's place
 # True if a run waits, fewer than :limit run, and the queue is not paused; with :devices, a list in
 # JSON, only runs that ask for one of them count.
 MAY_BEGIN = f"""
-    (SELECT COUNT(*) FROM runs WHERE status = '{Status.RUNNING}' AND {ASKS_FOR}) < :limit
+    (SELECT COUNT(*) FROM runs WHERE status = '{Status.RUNNING}' AND {OF_WORKERS}
+        AND {ASKS_FOR}) < :limit
     AND EXISTS (SELECT 1 FROM runs WHERE status = '{Status.QUEUED}' AND {ASKS_FOR})
     AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""
 CLAIMED = f"id = ({QUEUE} LIMIT 1) AND {MAY_BEGIN}"  # another worker may have been quicker
@@ -83,9 +85,12 @@ def changed(db: Database, change: Change, which: str, **values: Any) -> list[str
 
 
 def cancel(db: Database, which: str, **values: Any) -> None:
-    """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
+    """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop.
+
+    A followed run does not hear of it.
+    """
     for change in (CANCEL, ASK_TO_STOP):
-        changed(db, change, which, **values)
+        changed(db, change, f"({which}) AND {OF_WORKERS}", **values)
 
 
 def add_run(db: Database, row: dict[str, Any], said: Sequence[Event] = ()) -> None:

@@ -177,7 +177,7 @@ def can_be_read(run: Run | Deleted) -> bool:
     """True if this version can read the run's plan and, unless it is deleted, its settings."""
     try:
         if isinstance(run, Run):
-            _ = run.config
+            _ = run.request
         _ = run.plan
         return True
     except (ValueError, TypeError, KeyError, RuntimeError):

@@ -46,7 +46,7 @@ class Evaluated:
     step: int
     epoch: float
     accuracy: float  # in [0, 1]
-    loss: float
+    loss: float | None  # None in a followed run that did not log it
     per_class: tuple[float, ...]  # accuracy of each class
     averaged_accuracy: float | None = None  # of the weights' moving average, if there is one
     # Root mean square error of the expected class, if classes are numbers.

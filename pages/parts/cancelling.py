@@ -19,8 +19,11 @@ NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: 
 
 
 def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
-    """Draw the button that cancels an active job, if the reader may; its help has the name."""
-    if not run.active or not may_change(run):
+    """Draw the button that cancels an active job, if the reader may; its help has the name.
+
+    A followed run has none: its own program ends it.
+    """
+    if not run.active or run.followed or not may_change(run):
         return
     stopping = run.cancelling and run.status is Status.RUNNING
     place.button(

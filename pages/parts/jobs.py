@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.runs import expected, pool, within_limits
-from dpcore.runs.kinds import TRAINING, kind_of
+from dpcore.runs.kinds import FOLLOWED, TRAINING, kind_of
 from dpcore.runs.limits import NOBODY, may_start, why_not
 from dpcore.runs.record import Run, StoreError, device_here
 from dpcore.runs.run_table import runs_of
@@ -47,6 +47,17 @@ def job_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequ
     except StoreError as error:
         place.error(str(error))
         return None, (), ""
+
+
+def with_followed(store: Store | None, past: Sequence[Run]) -> Sequence[Run]:
+    """These runs and the latest followed ones, newest first."""
+    if store is None:
+        return past
+    try:
+        followed = store.runs(kind=FOLLOWED.name, limit=LATEST)
+    except StoreError:  # said already
+        return past
+    return sorted([*past, *followed], key=lambda run: run.created, reverse=True)
 
 
 def expected_seconds(store: Store | None, *requests: Any) -> float | None:

@@ -68,6 +68,7 @@ from pages.parts.results.tables import card, verdict_table
 from pages.parts.shell.menu import chart_size, link
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.step import pictured, step_html, step_shown
+from pages.parts.train.followed_run import say_followed
 from pages.parts.train.form import Form
 from pages.parts.train.live import HELD, run_status
 from pages.parts.train.run_charts import gradient_norms, say_left_out, spent_table
@@ -121,21 +122,22 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
         ids = [each.run.id for each in watched]
         replay(ids, st.session_state[REPLAYED], REPLAY_SECONDS, _end_replay)
     runs = runs_on_chart(watched, form)
+    own = own_of(watched)
     upper = upper_epsilon(shown)
     with st.container(key="in_sight", gap=None):
         learns, secret = st.columns(2, gap="medium")
         with learns:
-            say_learnt(form, watched, upper)
+            say_learnt(form, own, upper)
         with secret:
             cost = cost_of(form, shown.curves, shown.otherwise)
             say_kept(shown.risks, cost, other_batches=shown.otherwise is not None)
     with st.container(key="pictures", gap=None):
         learns, secret = st.columns(2, gap="medium")
         with learns:
-            show_answers(form, watched)
+            show_answers(form, own)
         with secret:
             kept_picture(shown.risks, upper, other_batches=shown.otherwise is not None)
-        _step_of_held(shown, watched)
+        _step_of_held(shown, own)
     with st.container(key="plots", gap=None):
         learns, secret = st.columns(2, gap="medium")
         with learns:
@@ -144,9 +146,15 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
             _epsilon_chart(shown, runs, watched)
     if shown.store is None:
         return
+    say_followed(watched)
     with st.container(horizontal=True, key="whole"):
         for each in watched:
             link("pages/runs.py", f"One run, whole: {each.label}", {WHOLE.name: each.run.id})
+
+
+def own_of(watched: Sequence[RunRecord]) -> list[RunRecord]:
+    """The runs of this program, which alone tell a baseline, answers and gradients."""
+    return [each for each in watched if not each.followed]
 
 
 def _from_the_start(watched: RunRecord) -> RunRecord:
@@ -395,7 +403,7 @@ def epochs_of(form: Form) -> np.ndarray:
 
 def runs_on_chart(watched: Sequence[RunRecord], form: Form) -> list[LabRun]:
     """The runs beside the settings that are chosen now: a ghost where one has others."""
-    styles = enumerate(run_styles(each.config.private for each in watched))
+    styles = enumerate(run_styles(each.private for each in watched))
     return [
         _on_chart(each, place, style, form)
         for (place, style), each in zip(styles, watched, strict=True)
@@ -405,10 +413,12 @@ def runs_on_chart(watched: Sequence[RunRecord], form: Form) -> list[LabRun]:
 def _on_chart(watched: RunRecord, place: int, style: Style, form: Form) -> LabRun:
     tests = watched.history.evaluated
     mechanism = watched.plan.mechanism
-    label = with_origin(label_beside(watched.config, form), watched.run)
+    label = watched.words  # a caption says that it is followed
+    if not watched.followed:
+        label = with_origin(label_beside(watched.config, form), watched.run)
     ghost = None
     if mechanism and mechanism != form.mechanism:
-        curve = cache.curve(CERTIFIED, mechanism, watched.config.delta)
+        curve = cache.curve(CERTIFIED, mechanism, watched.delta)
         ghost = Ghost(label, curve, epochs_at(mechanism, charted(mechanism)))
     most = epsilons_of(watched, CERTIFIED, [watched.plan.steps])
     return LabRun(
@@ -417,8 +427,8 @@ def _on_chart(watched: RunRecord, place: int, style: Style, form: Form) -> LabRu
         epochs=[each.epoch for each in tests],
         accuracy=[each.accuracy for each in tests],
         spent=epsilons_of(watched, CERTIFIED, [each.step for each in tests]),
-        level=not watched.config.private,
-        now=watched.history.step * watched.config.q if watched.run.active and mechanism else None,
+        level=not watched.private,
+        now=watched.now if watched.run.active and mechanism else None,
         end=watched.epochs,
         most=most[0] if most and np.isfinite(most[0]) else 0.0,
         ghost=ghost,
@@ -485,7 +495,7 @@ def gradients(form: Form, store: Store | None, ids: Sequence[str]) -> None:
     private = None
     if store is not None:
         try:
-            private = last_of(watched_runs(store, ids), private=True)
+            private = last_of(own_of(watched_runs(store, ids)), private=True)
         except (UnknownRun, StoreError):  # the chart above says so
             return
     if private:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+import dpcore
 from dpcore.runs import feed as feed_module
 from dpcore.runs.feed import RunFeed, feed_of, messages
 from dpcore.runs.holding import hold
@@ -230,3 +231,26 @@ def test_the_feeds_of_several_runs_come_in_one_stream(store):
     assert re.findall(rf"id: {first}\.(\d)", text) == ["2", "3"]
     assert re.findall(rf"id: {second}\.(\d)", text) == ["1", "2", "3"]
     assert text.count("event: end") == 2
+
+
+def test_a_followed_run_that_goes_on_is_read_on(store):
+    told = {"delta": 1e-5, "examples": 600, "batch": 60, "sigma": 1.1, "home": store.home}
+    first = dpcore.follow(id="mine1", **told)
+    first.step()
+    first.finish()
+    feed = RunFeed(store, "mine1")
+    pieces = awaited(collected(messages([(feed, 0)])))
+    again = dpcore.follow(id="mine1", home=store.home)
+
+    async def watch() -> list[bytes]:
+        reading = asyncio.create_task(collected(messages([(feed, len(numbers(pieces)))])))
+        await asyncio.sleep(0.2)
+        again.step()
+        again.log({"loss": 1.0})
+        again.finish()
+        return await reading
+
+    more = awaited(watch())
+    assert numbers(more)[0] == len(numbers(pieces)) + 1
+    assert b'"logged"' in b"".join(more)
+    assert named(more)[-1] == ("end", {"run": "mine1"})

@@ -157,6 +157,10 @@ def _sweep(store: Store, arguments: argparse.Namespace) -> int:
 
 def _cancel(store: Store, arguments: argparse.Namespace) -> int:
     before = store.run(arguments.id)
+    if before.followed:
+        raise ValueError(
+            f"Run {before.id} is followed: its own program ends it, by run.finish() or its end."
+        )
     store.cancel(arguments.id)
     now = store.run(arguments.id)
     if arguments.json:

@@ -20,14 +20,14 @@ def record_of(store: Store, run: str) -> RunRecord:
     not begun.
     """
     found = store.run(run)  # before its events, so that an ended run has all of them
-    if found.kind != TRAINING.name:
+    if found.kind != TRAINING.name and not found.followed:
         raise ValueError(
             f"Run {run} is a job of kind {found.kind}; only training runs can be exported."
         )
     made = RunRecord(found, History(tuple(store.events(run))))
     if not made.history.events:
         raise ValueError(f"Run {run} is {found.status} and has no events yet.")
-    _ = made.config, made.plan  # ValueError if this version cannot read them
+    _ = found.request, made.plan  # ValueError if this version cannot read them
     return made
 
 
@@ -54,6 +54,14 @@ class FolderForm:
 
 
 Form = TextForm | FolderForm
+
+
+def check_own(record: RunRecord, form: str) -> None:
+    """Raise ValueError for a followed run, whose program is not here."""
+    if record.followed:
+        raise ValueError(
+            f"Run {record.run.id} was followed: its program is not here, so there is no {form}."
+        )
 
 
 def filled(name: str, **values: Any) -> str:

@@ -3,20 +3,26 @@
 import json
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpcore import __version__
 from dpcore.claims.dp_event import event_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import finite
 from dpcore.runs.export.base import TextForm
+from dpcore.runs.followed.budget import reading_of
+from dpcore.runs.followed.events import Logged
+from dpcore.runs.followed.request import MARK
 from dpcore.runs.history import RunRecord
 from dpcore.runs.kinds import event_to_json
 from dpcore.runs.plain_text import as_csv
+from dpcore.runs.record import Run
 from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
 from dpcore.training.settings import SETTINGS
 
 FORMAT = "dpcore run"
+FOLLOWED_FORMAT = "dpcore followed run"  # which nobody can check against settings of ours
 VERSION = 1
 MAX_REASON_CHARS = 500  # of the reason of a failure
 
@@ -43,12 +49,12 @@ def run_json(records: Sequence[RunRecord]) -> str:
         "origin": run.origin or {},
     }
     whole = {
-        "format": FORMAT,
+        "format": FOLLOWED_FORMAT if record.followed else FORMAT,
         "version": VERSION,
         "program": f"dpcore {__version__}",
         "run": facts,
-        "settings": record.config.to_json(),
-        "plan": record.plan.to_json(),
+        "settings": run.request.to_json(),
+        "plan": run.plan.to_json(),
         "events": [event_to_json(event) for event in record.history.events],
     }
     return json.dumps(finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
@@ -77,6 +83,8 @@ def figures_of(record: RunRecord) -> list[Figure]:
 
     Numbers that are not finite are left out, except an infinite epsilon.
     """
+    if record.followed:
+        return _told_figures(record)
     epsilons = iter(_epsilons_of_tests(record))
     found = []
     for sequence, event in enumerate(record.history.events, 1):
@@ -99,6 +107,40 @@ def figures_of(record: RunRecord) -> list[Figure]:
             if math.isfinite(value) or infinite_epsilon:
                 found.append(Figure(sequence, event.step, epoch, name, value))
     return found
+
+
+def _told_figures(record: RunRecord) -> list[Figure]:
+    """What a followed run logged, and what is charged at its tests and for the whole of it."""
+    delta = record.delta
+    found = []
+    for sequence, event in enumerate(record.history.events, 1):
+        if isinstance(event, Logged):
+            named = list(event.values.items())
+        elif isinstance(event, Evaluated):
+            named = privacy_figures(record.plan.released(event.step), delta, event.step)
+        else:
+            continue
+        for name, value in named:
+            found.append(Figure(sequence, event.step, event.epoch, name, value))
+    charged = record.run.plan.steps if not record.run.active else record.history.step
+    for name, value in privacy_figures(record.released, delta, charged):
+        found.append(Figure(record.history.sequence, charged, record.now, name, value))
+    return found
+
+
+def privacy_figures(
+    released: Mechanism | None, delta: float, steps: int
+) -> list[tuple[str, float]]:
+    """Epsilon of what was released and what belongs to it, by their keys; empty without one."""
+    if released is None:
+        return []
+    found = reading_of(released.releases, delta)
+    return [
+        (EPSILON, found.value),
+        ("privacy/epsilon_lower", found.lower or 0.0),
+        ("privacy/delta", delta),
+        ("privacy/steps", float(steps)),
+    ]
 
 
 def _epsilons_of_tests(record: RunRecord) -> list[float]:
@@ -134,6 +176,11 @@ def _of_test(event: Evaluated) -> list[tuple[str, float | None]]:
     ]
 
 
+def with_origin_of(run: Run) -> str:
+    """The status of a run, with the mark of a followed one."""
+    return f"{run.status.value}, {MARK}" if run.followed else run.status.value
+
+
 COLUMNS = ("run", "name", "status", "imported", "event", "step", "epoch", "figure", "value")
 
 
@@ -143,13 +190,17 @@ def tidy_csv(records: Sequence[RunRecord]) -> str:
     Each setting that differs from its default has a column. Epsilon is certified. A secret seed is
     empty. An imported run names its original.
     """
-    chosen = set().union(*(record.config.chosen() for record in records))
+    chosen = dict[str, Any]()
+    for record in records:
+        own = record.run.request
+        chosen |= own.to_json() if record.followed else own.chosen()
     settings = [name for name in SETTINGS if name in chosen]
+    settings += [name for name in chosen if name not in SETTINGS]
     rows = []
     for record in records:
         run = record.run
-        about = [run.id, run.name, run.status.value, run.imported]
-        values = [getattr(record.config, name) for name in settings]
+        about = [run.id, run.name, with_origin_of(run), run.imported]
+        values = [getattr(run.request, name, None) for name in settings]
         rows += [[*about, *figure, *values] for figure in figures_of(record)]
     return as_csv([*COLUMNS, *settings], rows)
 

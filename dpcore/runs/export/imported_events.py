@@ -268,6 +268,8 @@ def _wrong_test(event: Evaluated, config: RunConfig) -> str:
     if not _near(event.epoch, event.step * config.q):
         return WRONG_EPOCH
     shares = _shares([event.accuracy, event.averaged_accuracy, *event.per_class])
+    if event.loss is None:
+        return "its loss is missing"
     if not shares or (event.rmse or 0) < 0 or len(event.per_class) > classes:
         return "its accuracies are impossible"
     answers = event.answers or ()

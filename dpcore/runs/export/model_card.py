@@ -10,6 +10,8 @@ from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.privacy.report.statement import NOT_COVERED, statement
 from dpcore.runs.export.base import TextForm, filled
 from dpcore.runs.export.scripts import where_trained
+from dpcore.runs.followed.request import MARK
+from dpcore.runs.followed.words import as_told
 from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import when
 from dpcore.runs.plain_text import escaped
@@ -30,7 +32,7 @@ def _plain(words: str) -> str:
 def model_card(records: Sequence[RunRecord]) -> str:
     (record,) = records
     run = record.run
-    about_data = DATASETS[record.config.dataset].note
+    about_data = "" if record.followed else DATASETS[record.config.dataset].note
     return filled(
         "card.md",
         title=f"{run.id}: {_plain(run.name)}" if run.name else run.id,
@@ -49,6 +51,8 @@ def _table(rows: Mapping[str, str]) -> str:
 
 
 def _what(record: RunRecord) -> dict[str, str]:
+    if record.followed:
+        return _told(record)
     config = record.config
     history = record.history
     data = DATASETS[config.dataset]
@@ -77,19 +81,35 @@ def _what(record: RunRecord) -> dict[str, str]:
     }
 
 
+def _told(record: RunRecord) -> dict[str, str]:
+    """What the program of a followed run told of it."""
+    request = record.run.request
+    rows = {
+        "Program": MARK,
+        "Examples": f"{request.examples:,}",
+        "Unit of privacy": f"one {_plain(request.unit)}",
+        "Training": f"{record.step:,} steps of an expected batch of {nearest(request.batch)}",
+        "Status": record.run.status.value,
+    }
+    if request.target_epsilon:
+        rows["Target"] = f"epsilon {nearest(request.target_epsilon)}"
+    return rows
+
+
 def _results(record: RunRecord) -> str:
     if not record.history.evaluated:
         return "It was not tested."
     last = record.history.evaluated[-1]
     rows = {
         "Test accuracy": f"{percent(last.accuracy, 2)} after {last.step:,} steps",
-        "Test loss": nearest(last.loss),
     }
+    if last.loss is not None:
+        rows["Test loss"] = nearest(last.loss)
     if last.averaged_accuracy is not None:
         rows["Test accuracy of the averaged weights"] = percent(last.averaged_accuracy, 2)
     if last.rmse is not None:
         rows["Root mean square error of the expected class"] = nearest(last.rmse)
-    classes = DATASETS[record.config.dataset].classes
+    classes = () if record.followed else DATASETS[record.config.dataset].classes
     for name, accuracy in zip(classes, last.per_class, strict=False):
         rows[f"Accuracy of {_plain(name)}"] = percent(accuracy)
     return _table(rows)
@@ -97,21 +117,24 @@ def _results(record: RunRecord) -> str:
 
 def _privacy(record: RunRecord) -> str:
     mechanism = record.released
-    config = record.config
+    delta = record.delta
     if mechanism is None:
         return record.plan.unaccounted or "Nothing has been released yet."
     before = f"- {BEFORE.format(count=record.plan.repeated)}\n" if record.plan.spent else ""
-    risks = risks_of(tradeoff_bounds(mechanism), config.delta)
-    spent = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, config.delta)
-    made = statement(mechanism, spent, ACCOUNTANTS[CERTIFIED], risks, config.examples, config.seed)
+    risks = risks_of(tradeoff_bounds(mechanism), delta)
+    spent = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, delta)
+    made = statement(mechanism, spent, ACCOUNTANTS[CERTIFIED], risks, record.examples, record.seed)
+    if record.followed:
+        return as_told(made, record.run.request).markdown()
     return f"{made.markdown()}{before}- {NOT_COVERED}"
 
 
 def _provenance(record: RunRecord) -> dict[str, str]:
     run = record.run
-    seed = record.config.seed
     rows = {"Run": run.id, "Status": run.status.value}
-    rows["Seed"] = "secret" if seed is None else f"{seed}, chosen"
+    if not record.followed:
+        seed = record.config.seed
+        rows["Seed"] = "secret" if seed is None else f"{seed}, chosen"
     moments = {"Submitted": run.created, "Started": run.started, "Ended": run.ended}
     for label, moment in moments.items():
         if moment is not None:

@@ -10,7 +10,7 @@ from textwrap import indent
 from typing import Any
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.runs.export.base import TextForm, filled
+from dpcore.runs.export.base import TextForm, check_own, filled
 from dpcore.runs.history import RunRecord
 from dpcore.runs.record import IMPORTED
 from dpcore.training.config import RunConfig
@@ -27,6 +27,7 @@ def script(records: Sequence[RunRecord]) -> str:
     settings, origin and result of the run, and no secret.
     """
     (record,) = records
+    check_own(record, "script that trains it again")
     steps = record.plan.steps
     finished = record.history.finished
     origin = where_trained(record)
@@ -82,6 +83,7 @@ def opacus_script(records: Sequence[RunRecord]) -> str:
     Opacus is another implementation of the private step. Errors: ValueError says why it cannot.
     """
     (record,) = records
+    check_own(record, "script for Opacus")
     why = obstacle(record.config)
     if why:
         raise ValueError(f"Opacus cannot repeat run {record.run.id}: {why}.")
@@ -144,11 +146,11 @@ def dp_accounting_script(records: Sequence[RunRecord]) -> str:
     return filled(
         "dp-accounting.py",
         run=record.run.id,
-        steps=record.history.step,
+        steps=record.step,
         before=WORDS["before"].format(count=record.plan.repeated) if record.plan.spent else "",
         imported=_last_line(record.not_measured),
         several=several,
-        delta=float(record.config.delta),
+        delta=float(record.delta),
         releases="\n".join(rows),
     )
 

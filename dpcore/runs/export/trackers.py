@@ -9,6 +9,7 @@ from typing import Any
 from dpcore.runs.editing import MAX_NAME_CHARS
 from dpcore.runs.export.base import FolderForm, optional
 from dpcore.runs.export.data_forms import figures_of
+from dpcore.runs.followed.request import MARK
 from dpcore.runs.history import RunRecord
 from dpcore.runs.lifecycle import Status
 
@@ -73,8 +74,10 @@ def _write(client: Any, experiment: str, record: RunRecord) -> None:
     end = round(1000 * (run.ended or run.created))
     name = run.name[:MAX_NAME_CHARS] or run.id
     made = client.create_run(experiment, start_time=start, run_name=name).info.run_id
-    settings = record.config.to_json()
-    if record.config.seed is None:
+    settings = run.request.to_json()
+    if record.followed:
+        settings["sampler"] = MARK
+    elif record.seed is None:
         settings["seed"] = "secret"
     params = [Param(name, str(value)) for name, value in settings.items()]
     facts = (run.origin or {}) | {"run": run.id, "note": run.note, "tags": ", ".join(run.tags)}

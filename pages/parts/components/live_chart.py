@@ -44,8 +44,9 @@ class Growth:
     trace: int  # its place in the figure
     event: str = "evaluated"
     y: str = "accuracy"  # field of the event
-    # Of the field, where it is a list; without it a list takes the place of all heights.
-    item: int | None = None
+    # Of the field, where it is a list or has names; without it a list takes the place of all
+    # heights.
+    item: int | str | None = None
     scale: float = 1.0
     x: str = "epoch"  # field of the event
     table: Table | None = None  # in place of the field

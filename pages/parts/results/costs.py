@@ -59,7 +59,8 @@ threading.Thread(target=_work, name="dpcore-costs", daemon=True).start()
 
 def spending_of(run: Run, accountant: str = CERTIFIED) -> Spending | None:
     """The spending of a run; None for another kind of job, without a plan, or without privacy."""
-    if run.kind != TRAINING.name or not run.stored_plan or not run.settings.get("private", True):
+    trains = run.kind == TRAINING.name or run.followed
+    if not trains or not run.stored_plan or not run.settings.get("private", True):
         return None
     return Spending(accountant, run.stored_plan, run.settings["delta"], run.done, not run.active)
 

@@ -18,6 +18,8 @@ from dpcore.privacy.report.numbers import WORDS, marked, outward, short
 from dpcore.privacy.report.statement import statement
 from dpcore.privacy.report.verdict import Verdict, Worth, lowered, unavailable, verdict
 from dpcore.privacy.sampling.base import Poisson
+from dpcore.runs.followed.request import Followed
+from dpcore.runs.followed.words import as_told
 from pages.parts.controls.widgets import BOUND
 from pages.parts.results import cache
 from pages.parts.results.odds import head, sign, term
@@ -153,11 +155,13 @@ def card(
     *,
     ends: bool = False,
     seed: int | None = None,
+    followed: Followed | None = None,
 ) -> None:
     """Draw the privacy statement in an expander, which costs nothing while it is closed.
 
     The `curve` of the accountant ends with the whole mechanism; `n` is the number of training
-    examples; a run that still goes on `ends` later; `seed` belongs to a run with a fixed seed.
+    examples; a run that still goes on `ends` later; `seed` belongs to a run with a fixed seed. A
+    `followed` run's settings are those that its program told.
     """
     icon = ":material/description:"
     box = st.expander(
@@ -167,6 +171,8 @@ def card(
         return
     found = cache.risks(mechanism, float(curve.delta[-1]))
     made = statement(mechanism, curve, ACCOUNTANTS[accountant], found, n, seed)
+    if followed:
+        made = as_told(made, followed)
     with box:
         form = st.segmented_control(
             "Copy as", FORMS, default=FORMS[0], required=True, key="statement", **BOUND

@@ -93,7 +93,7 @@ def _own(chosen: Chosen) -> list[Run]:
 
 
 def _active(chosen: Chosen) -> list[Run]:
-    return [run for run in _own(chosen) if run.active and not run.cancelling]
+    return [run for run in _own(chosen) if run.active and not run.cancelling and not run.followed]
 
 
 def _early(chosen: Chosen) -> list[Run]:
@@ -105,7 +105,8 @@ def _over(chosen: Chosen) -> list[Run]:
 
 
 def _only_one(chosen: Chosen) -> list[Run]:
-    return chosen.charted if len(chosen.every) == 1 else []
+    own = [run for run in chosen.charted if not run.followed]
+    return own if len(chosen.every) == 1 else []
 
 
 @uninterrupted

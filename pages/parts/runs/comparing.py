@@ -45,6 +45,7 @@ TICK = (
 )
 VIEWS = ("progress", "classes", "settings", "accuracy and epsilon", "sweep")
 ORIGINS: dict[str, str] = WORDS["origins"]
+TOLD: dict[str, str] = WORDS["told"]
 OTHERS = "Audits, comparisons and runs of other versions or on data that are not here are left out."
 SAME = "These runs have the same settings. They differ only by chance."
 MAX_NAME_CHARS = 60  # in the head of a column
@@ -116,7 +117,7 @@ def show_differences(chosen: Chosen) -> None:
     if len(runs) == 1:
         differing += " from the defaults"
     st.subheader(differing, anchor=False)
-    charted = chosen.charted
+    charted = [run for run in runs if run in chosen.charted and not run.followed]
     ways = [link_of_run(run.config, f"the settings of {name_of(run)}") for run in charted]
     rows = different([run.config for run in charted])
     if charted and rows:
@@ -124,6 +125,9 @@ def show_differences(chosen: Chosen) -> None:
     elif len(charted) > 1:
         st.markdown(SAME)
         st.html(ways[0])
+    told = [run for run in chosen.charted if run.followed]
+    if told:
+        st.html(_table("Told settings", told, told_settings(told)))
     if chosen.others:
         st.markdown(OTHERS)
     st.subheader("Origin", anchor=False)
@@ -144,6 +148,16 @@ def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
             differs = len({getattr(each, name) for each in configs}) > 1
         if differs:
             rows[SETTINGS[name].label] = [_written(name, each) for each in configs]
+    return rows
+
+
+def told_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """What the programs of followed runs told of them."""
+    rows: dict[str, list[str]] = {"Sampler": ["Poisson, as told, not observed"] * len(runs)}
+    for run in runs:
+        for name, title in TOLD.items():
+            value = run.settings.get(name)
+            rows.setdefault(title, []).append(value_text(value) if value else "–")
     return rows
 
 
@@ -172,6 +186,8 @@ def origins(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _seed(run: Run) -> str:
+    if run.followed:
+        return "not told"
     seed = run.settings.get("seed")
     if seed is not None:
         return f"{seed}, chosen"
@@ -307,7 +323,7 @@ def _words(each: Run) -> str:
 
 def show_classes(store: Store, runs: Sequence[Run]) -> None:
     """Draw the accuracy of each class of all runs, and the mistakes of one."""
-    watched = watched_runs(store, ids_of(runs))
+    watched = watched_runs(store, ids_of([run for run in runs if not run.followed]))
     tested = [each for each in watched if each.history.evaluated]
     if not tested:
         st.info("The ticked runs have not been tested yet.")

@@ -21,7 +21,7 @@ from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.runs import run_table
 from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import name_of, state_of, status_of, steps_of
-from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
+from dpcore.runs.kinds import AUDIT, FOLLOWED, PERTURBATION, TRAINING
 from dpcore.runs.record import Run, Status
 from dpcore.runs.run_table import Wanted, runs_of
 from dpcore.runs.store import Store
@@ -72,7 +72,11 @@ NOTHING = "No run matches. Remove a filter to see the others."
 FULL = f"You can compare {MAX_RUNS} runs at once. Untick one first."
 MODELS = WORDS["models"]
 COLUMNS = WORDS["columns"]
-OTHER_JOBS = {PERTURBATION.name: "comparison", AUDIT.name: "audit"}
+OTHER_JOBS = {
+    PERTURBATION.name: "comparison",
+    AUDIT.name: "audit",
+    FOLLOWED.name: "followed training",
+}
 ONE_RUN = "Epsilon as one run"
 BEST_OF = COLUMNS["best"]["title"]
 
@@ -314,9 +318,10 @@ def _price(ticked: Sequence[Run]) -> str:
     if len(ticked) < 2:
         return ""
     for run in ticked:
-        if run.active or run.kind != TRAINING.name or not can_be_read(run):
+        trains = run.kind == TRAINING.name or run.followed
+        if run.active or not trains or not can_be_read(run):
             return ""
-    cost = costs.cost_of_choosing(ticked, min(run.config.delta for run in ticked))
+    cost = costs.cost_of_choosing(ticked, min(run.request.delta for run in ticked))
     return marked(cost.value, cost.kind) if cost else ""
 
 
@@ -437,6 +442,10 @@ def _settings(run: Run) -> dict[str, str]:
         "dataset": _title(str(stored.get("dataset", ""))),
         "model": MODELS.get(model, model.capitalize()),
     }
+    if run.followed:
+        cells["sigma"] = value_text(stored["sigma"])
+        cells["batch"] = f"{stored['batch']:g}"
+        return cells
     if run.kind not in (TRAINING.name, AUDIT.name):
         return cells
     optimizer = stored.get("optimizer", "")

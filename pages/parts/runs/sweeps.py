@@ -117,7 +117,8 @@ def _bases(store: Store, runs: Sequence[Run]) -> dict[str, RunConfig]:
     form = form_of(page_fields(), device_here(store.home))
     bases = {LAB: form.configs[0]} if form.configs else {USUAL: RunConfig()}
     for run in runs:
-        bases[run.id] = run.config
+        if not run.followed:
+            bases[run.id] = run.config
     return bases
 
 

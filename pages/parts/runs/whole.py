@@ -42,7 +42,7 @@ def show_whole(store: Store, asked: str, left: Any, right: Any) -> None:
             show_differences(others)
             return
         show_progress(store, [run.id], row, shown_whole)
-        if run.status is Status.FINISHED:
+        if run.status is Status.FINISHED and not run.followed:
             show_mistakes(watched_runs(store, [run.id])[0])
         show_differences(Chosen([run], []))
     with left:

@@ -11,11 +11,10 @@ from dpcore.figures.style import run_styles
 from dpcore.runs.expected import Pace
 from dpcore.runs.history import RunRecord
 from dpcore.runs.holding import MAX_SECONDS, can_be_held, hold, let_go, steps_granted
-from dpcore.runs.in_words import state_of
+from dpcore.runs.in_words import state_of, steps_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
-from dpcore.training.defaults import described
 from dpcore.training.events import Unsaved
 from pages.parts.cancelling import cancel_button, outcome_unsaid
 from pages.parts.components.elements import run_progress
@@ -25,7 +24,7 @@ from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.shown_job import say_failure
-from pages.parts.train import run_charts
+from pages.parts.train import followed_run, run_charts
 from pages.parts.train.buttons import resume
 from pages.parts.train.run_charts import WORDS
 from pages.parts.train.run_history import watched_runs
@@ -78,32 +77,42 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool, 
     if active and not any(each.run.active for each in watched):
         st.rerun()
     draw(watched)
+    followed_run.redraw_when_told_more(store, watched)
 
 
 def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: str) -> None:
     if not watched:
         return
     running = [each for each in watched if each.run.status is Status.RUNNING]
-    private = [each for each in watched if each.config.private]
+    private = [each for each in watched if each.private]
     # The running run, else the last private one.
     detail = (running or private[-1:] or watched[-1:])[0]
     with st.container(key="statuses", gap="xsmall"):
         for each in watched:
             if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
                 run_status(store, each, several=len(watched) > 1)
+    followed_run.say_followed(watched)
     run_charts.run_figures(detail, accountant)
     run_key(watched)
     run_charts.seed_summaries(watched)
     run_charts.large_charts(watched, detail, accountant, across)
-    if detail.config.acceptance != "none":
-        run_charts.accepted_figures(detail, accountant)
-        run_charts.decisions_strip(detail)
-    run_charts.small_charts(watched, detail)
-    if detail.config.private:
-        run_charts.gradient_norms(detail)
+    if detail.followed:
+        followed_run.logged_charts(detail)
+    else:
+        _charts_of_own(watched, detail, accountant)
     run_charts.evaluations_table(watched, accountant)
     run_charts.evaluations_download(store, watched, accountant)
     _statement(detail, accountant)
+
+
+def _charts_of_own(watched: Sequence[RunRecord], detail: RunRecord, accountant: str) -> None:
+    """Draw what a run of this program alone tells."""
+    if detail.config.acceptance != "none":
+        run_charts.accepted_figures(detail, accountant)
+        run_charts.decisions_strip(detail)
+    run_charts.small_charts([each for each in watched if not each.followed], detail)
+    if detail.private:
+        run_charts.gradient_norms(detail)
 
 
 def run_status(
@@ -146,7 +155,9 @@ def run_status(
         sentences = ["The run was lost."]
         if run.error:
             sentences.append(verbatim(run.error, MAX_REASON))
-        if not run.imported:
+        if run.followed:
+            sentences.append(followed_run.how_to_go_on(watched))
+        elif not run.imported:
             sentences.append("Resume continues from its last checkpoint.")
         st.error(" ".join(sentences))
 
@@ -196,10 +207,11 @@ def progress_of(watched: RunRecord, key: str, *, held: bool = False) -> None:
     """Draw the progress of a run, kept up to date."""
     run = watched.run
     history = watched.history
-    speeds = [each.steps_per_second for each in history.stepped]
-    pace = Pace(run.plan.steps).after(history.step, speeds)
-    state = state_of(run, run.plan.steps, watched.starts, pace, held=held)
-    run_progress(run.id, history.sequence, described(watched.config), state, key)
+    speeds = [each.steps_per_second for each in history.paced]
+    steps = steps_of(run)
+    pace = Pace(steps).after(history.step, speeds)
+    state = state_of(run, steps, watched.starts, pace, held=held)
+    run_progress(run.id, history.sequence, watched.words, state, key)
 
 
 def run_key(watched: Sequence[RunRecord]) -> None:
@@ -208,7 +220,7 @@ def run_key(watched: Sequence[RunRecord]) -> None:
     if len(watched) == 1 and not averaged:
         return
     entries = []
-    styles = run_styles(each.config.private for each in watched)
+    styles = run_styles(each.private for each in watched)
     for number, (each, style) in enumerate(zip(watched, styles, strict=True), 1):
         numbered = f"{number}: " if len(watched) > 1 else ""
         entries.append(f"<span>{numbered}{drawn_line(style)} {escape(each.label)}</span>")
@@ -219,17 +231,20 @@ def run_key(watched: Sequence[RunRecord]) -> None:
 
 def _statement(watched: RunRecord, accountant: str) -> None:
     """Draw the privacy statement of the run; of an active one, for its end."""
-    config = watched.config
     mechanism = watched.plan.mechanism
     if mechanism is None:
         st.caption(f"No privacy statement. {watched.plan.unaccounted}")
         return
-    if not watched.run.active:
+    if watched.followed or not watched.run.active:
         mechanism = watched.released
         if mechanism is None:  # cancelled in the queue
             return
     repeated = watched.plan.repeated
     if repeated:
         st.caption(WORDS["repeated"].format(steps=repeated))
-    curve = cache.final(accountant, mechanism, config.delta)
-    card(mechanism, curve, accountant, config.examples, ends=watched.run.active, seed=config.seed)
+    curve = cache.final(accountant, mechanism, watched.delta)
+    told = watched.run.request if watched.followed else None
+    ends = watched.run.active and not watched.followed
+    card(
+        mechanism, curve, accountant, watched.examples, ends=ends, seed=watched.seed, followed=told
+    )

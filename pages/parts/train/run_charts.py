@@ -20,6 +20,7 @@ from dpcore.figures import (
     track_figure,
 )
 from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
+from dpcore.figures.epsilon import epochs_at
 from dpcore.figures.layout import written
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
@@ -27,6 +28,7 @@ from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import IntArray
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, percent, short
+from dpcore.runs.followed.ahead import budget_of, told_of
 from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import UnknownRun
@@ -64,11 +66,13 @@ def large_charts(
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
         return
     names = {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}
-    delta = detail.config.delta
+    delta = detail.delta
     curves = {name: cache.curve(name, mechanism, delta) for name in ACCOUNTANTS if name in names}
-    now = detail.history.step * detail.config.q
+    now = detail.now
     # Earlier releases take no epoch.
-    epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)
+    epochs = np.asarray(_charted_steps(detail) * detail.q, dtype=np.float64)
+    if detail.followed:
+        epochs = epochs_at(mechanism, charted(mechanism))
     figure = curves_figure(curves, epochs, height=340, now=now)
     done = f"ended, after {epochs_of(now)}"
     follows = []
@@ -102,7 +106,7 @@ def accuracy_chart(
 def say_left_out(runs: Sequence[RunRecord]) -> None:
     """Say of each private run that has no place on an axis of epsilon why it is not drawn there."""
     for each in runs:
-        if each.config.private and each.plan.mechanism is None:
+        if each.private and each.plan.mechanism is None:
             st.caption(f"Not drawn over epsilon: **{each.label}**. {each.plan.unaccounted}")
 
 
@@ -219,7 +223,7 @@ def _track(watched: RunRecord, accountant: str, across: str) -> Track:
     Over epsilon a run without privacy is level, and a private one without a proof has no points.
     """
     by_epsilon = across == "epsilon"
-    level = by_epsilon and not watched.config.private
+    level = by_epsilon and not watched.private
     evaluated = watched.history.evaluated
     places = [each.epoch for each in evaluated]
     if by_epsilon and not level:
@@ -237,13 +241,13 @@ def _track(watched: RunRecord, accountant: str, across: str) -> Track:
         [each.accuracy for each in evaluated],
         level=level,
         averaged=averaged,
-        private=watched.config.private,
+        private=watched.private,
     )
 
 
 def _reports_on(watched: RunRecord, quantity: str) -> bool:
     """False for the clipped share of a run without clipping."""
-    return watched.config.private or quantity != "clipped"
+    return watched.private or quantity != "clipped"
 
 
 def _reports(watched: RunRecord, quantity: str) -> Track:
@@ -251,7 +255,7 @@ def _reports(watched: RunRecord, quantity: str) -> Track:
     stepped = watched.history.stepped if _reports_on(watched, quantity) else ()
     epochs = [each.epoch for each in stepped]
     heights = [getattr(each, quantity) for each in stepped]
-    return Track(watched.label, epochs, heights, private=watched.config.private)
+    return Track(watched.label, epochs, heights, private=watched.private)
 
 
 def accuracy_growths(
@@ -291,7 +295,7 @@ def spent_table(
     if mechanism is None:
         return None
     steps = _charted_steps(watched)  # (n,)
-    spent = cache.curve(accountant, mechanism, watched.config.delta).epsilon  # (n,)
+    spent = cache.curve(accountant, mechanism, watched.delta).epsilon  # (n,)
     known = (steps > 0) & np.isfinite(spent)
     if not known.any():
         return None
@@ -320,10 +324,13 @@ def picture(what: str, watched: Sequence[RunRecord]) -> Picture:
     """The title of a picture of runs, with their settings, and its file name, for `live_chart`."""
     lines = [what]
     for number, each in enumerate(watched, 1):
-        settings = [described(each.config)]
-        if each.config.private:
+        settings = [each.words]
+        if each.followed:
+            settings.append(told_of(each.run.request))
+        elif each.private:
             settings.append(phrase("clip_norm", each.config))
-        settings.append(phrase("lr", each.config))
+        if not each.followed:
+            settings.append(phrase("lr", each.config))
         line = ", ".join(settings)
         if len(watched) > 1:
             line = f"{number}: {line}"
@@ -340,8 +347,11 @@ def file_of(name: str, watched: Sequence[RunRecord]) -> str:
 
 def origin_of_run(watched: RunRecord, link: str = "") -> Origin:
     """The settings of a run for a picture."""
-    config = watched.config
     steps = watched.plan.steps
+    if watched.followed:
+        sigma = watched.run.request.sigma
+        return Origin(watched.examples, watched.q, sigma, steps, watched.delta, "", link)
+    config = watched.config
     if not config.private:
         return Origin(config.examples, config.q, None, steps, None, "", link)
     schedule = config.schedule
@@ -361,13 +371,13 @@ def evaluations_rows(watched: Sequence[RunRecord], accountant: str, link: str) -
 def _rows(watched: RunRecord, accountant: str, link: str) -> Rows:
     tests = watched.history.evaluated
     mechanism = watched.plan.mechanism
-    config = watched.config
     spent = epsilons_of(watched, accountant, [each.step for each in tests]) or [None] * len(tests)
     kind = ""
     if mechanism:
-        kind = cache.curve(accountant, mechanism, config.delta).kind.value
+        kind = cache.curve(accountant, mechanism, watched.delta).kind.value
     origin = origin_of_run(watched, link)
-    settings = origin._asdict() | config.to_json() | {"sigma": origin.sigma, "delta": origin.delta}
+    settings = origin._asdict() | watched.run.request.to_json()
+    settings |= {"sigma": origin.sigma, "delta": origin.delta}
     rows = []
     for test, epsilon in zip(tests, spent, strict=True):
         row = {
@@ -394,9 +404,13 @@ def run_figures(watched: RunRecord, accountant: str) -> None:
         label = f"Epsilon, {titled(name)}"
         texts = spent_by_step(watched, name)
         readings.append(LiveNumber(label, _spent(watched, name), *watched.since, texts=texts))
-    readings.append(_loss(watched))
-    if watched.config.private:
-        readings.append(_clipped(watched))
+    if watched.followed:
+        readings.append(_steps(watched))
+        readings += _steps_left(watched)
+    else:
+        readings.append(_loss(watched))
+        if watched.private:
+            readings.append(_clipped(watched))
     if watched.averages:
         readings.append(_tested(watched, "Averaged accuracy", "averaged_accuracy"))
     live_figures(readings, "run_figures")
@@ -410,6 +424,26 @@ def _tested(watched: RunRecord, label: str, field: str) -> LiveNumber:
     return LiveNumber(
         label, text, *watched.since, event="evaluated", y=field, scale=100.0, unit=" %"
     )
+
+
+def _steps(watched: RunRecord) -> LiveNumber:
+    """The steps of a followed run."""
+    return LiveNumber("Steps", f"{watched.step:,}", *watched.since, y="step", digits=0)
+
+
+def _steps_left(watched: RunRecord) -> list[LiveNumber]:
+    """The steps that the target of a followed run still allows, if it has one."""
+    request = watched.run.request
+    most = budget_of(request, watched.run.plan)
+    if most is None:
+        return []
+    label = f"Steps left to epsilon {request.target_epsilon:g}"
+    step = watched.step
+    at = np.unique(np.linspace(step, max(most, step), MAX_POINTS).astype(np.int64)).tolist()
+    texts = tuple(f"{max(most - each, 0):,}" for each in at)
+    beyond = at[-1] + 10**9
+    table = Table((*at, beyond), (*texts, "0"))
+    return [LiveNumber(label, f"{max(most - step, 0):,}", *watched.since, texts=table)]
 
 
 def _loss(watched: RunRecord) -> LiveNumber:
@@ -462,7 +496,7 @@ def _spent(watched: RunRecord, accountant: str) -> str:
         return "none"
     spent = 0.0
     if watched.released:
-        spent = cache.final(accountant, watched.released, watched.config.delta).last.value
+        spent = cache.final(accountant, watched.released, watched.delta).last.value
     return marked_epsilon(watched, accountant, spent)
 
 
@@ -476,7 +510,7 @@ def marked_epsilon(watched: RunRecord, accountant: str, epsilon: float) -> str:
     mechanism = watched.plan.mechanism
     if mechanism is None:
         return marked(epsilon, ACCOUNTANTS[accountant].kind)
-    return marked(epsilon, cache.curve(accountant, mechanism, watched.config.delta).kind)
+    return marked(epsilon, cache.curve(accountant, mechanism, watched.delta).kind)
 
 
 def evaluations_table(watched: Sequence[RunRecord], accountant: str) -> None:
@@ -523,7 +557,7 @@ def seed_summaries(watched: Sequence[RunRecord]) -> None:
     """Draw the average of each ended configuration with several seeds, without imported runs."""
     groups: dict[RunConfig, list[RunRecord]] = {}
     for each in watched:
-        if not each.run.imported:
+        if not each.run.imported and not each.followed:
             groups.setdefault(replace(each.config, seed=None), []).append(each)
     for config, group in groups.items():
         if not any(each.run.active for each in group):

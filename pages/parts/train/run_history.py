@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from dpcore.runs.expected import start_of
 from dpcore.runs.history import History, RunRecord
-from dpcore.runs.in_words import with_origin
+from dpcore.runs.in_words import name_of, with_origin
 from dpcore.runs.store import Store
 from pages.parts.results import cache
 from pages.parts.train.run_labels import labels_of
@@ -21,16 +21,19 @@ def epsilons_of(watched: RunRecord, accountant: str, steps: Sequence[int]) -> tu
     if mechanism is None:
         return ()
     compositions = tuple(map(watched.plan.compositions_at, steps))
-    return cache.epsilons(accountant, mechanism, watched.config.delta, compositions)
+    return cache.epsilons(accountant, mechanism, watched.delta, compositions)
 
 
 def watched_runs(store: Store, ids: Sequence[str]) -> list[RunRecord]:
     """The runs with these ids as they are now; UnknownRun if one was deleted."""
     # Before the events, so that an ended run has all of them.
     runs = [store.run(each) for each in ids]
-    labels = labels_of([run.config for run in runs])
+    own = [run for run in runs if not run.followed]
+    labels = labels_of([run.config for run in own]) if own else []
+    label_of = {run.id: label for run, label in zip(own, labels, strict=True)}
     watched = []
-    for run, label in zip(runs, labels, strict=True):
+    for run in runs:
+        label = label_of.get(run.id) or name_of(run)
         starts = start_of(store, run.id) if run.position else ""
         history = history_of(store, run.id)
         watched.append(RunRecord(run, history, with_origin(label, run), starts))

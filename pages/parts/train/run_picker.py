@@ -7,8 +7,8 @@ import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.privacy.report.numbers import epochs_of, marked, percent
-from dpcore.runs.in_words import when, with_origin
-from dpcore.runs.kinds import TRAINING
+from dpcore.runs.in_words import name_of, when, with_origin
+from dpcore.runs.kinds import FOLLOWED, TRAINING
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
@@ -77,7 +77,7 @@ def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
 
 
 def can_be_charted(run: Run) -> bool:
-    return run.kind == TRAINING.name and readable(run)
+    return run.kind in (TRAINING.name, FOLLOWED.name) and readable(run)
 
 
 def settle(known: Mapping[str, Run]) -> None:
@@ -136,7 +136,7 @@ def put_in_place(run: str, new: str) -> None:
 def readable(run: Run) -> bool:
     """True if this version can read the run's settings and plan."""
     try:
-        return bool(run.config and (run.stored_plan or run.plan))
+        return bool(run.request and (run.stored_plan or run.plan))
     except (ValueError, TypeError, RuntimeError):
         return False
 
@@ -173,8 +173,7 @@ def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated]) -> dict[str, st
 
 
 def _line(run: Run, test: Evaluated | None) -> str:
-    config = run.config
-    what = f"{when(run.created, short=True)} {described(config)}, {epochs_of(config.epochs)}"
+    what = f"{when(run.created, short=True)} {_what(run)}"
     if run.active:  # its status changes while the line stays
         return what
     pieces = [with_origin(run.status.value, run)]
@@ -185,3 +184,9 @@ def _line(run: Run, test: Evaluated | None) -> str:
     if cost:
         pieces.append(f"epsilon {marked(cost.value, cost.kind, cost.lower)}")
     return f"{what} · {', '.join(pieces)}"
+
+
+def _what(run: Run) -> str:
+    if run.followed:
+        return with_origin(name_of(run), run)
+    return f"{described(run.config)}, {epochs_of(run.config.epochs)}"

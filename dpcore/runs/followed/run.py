@@ -1,0 +1,389 @@
+"""A training of another program, followed step by step."""
+
+import atexit
+import logging
+import math
+import os
+import sys
+import weakref
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, Self
+
+from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Reading
+from dpcore.runs.followed.budget import Budget, affordable_steps, reading_of
+from dpcore.runs.followed.count import MAX_PHASES, Phase, epoch_of, joined, releases_of
+from dpcore.runs.followed.events import Logged
+from dpcore.runs.followed.keeping import ENDED_WITHOUT, Kept
+from dpcore.runs.followed.request import Followed
+from dpcore.runs.followed.writer import EVERYTHING, Told, Writer
+from dpcore.runs.lifecycle import Status
+from dpcore.training.events import Evaluated
+
+LOG = logging.getLogger("dpcore.follow")
+MAX_KEYS = 200  # of what is logged
+MAX_KEY_CHARS = 80
+OWN = "privacy/"  # of keys that the run counts itself
+ACCURACY = ("accuracy", "acc")  # the last word of a key of a measured accuracy
+IN_TRAINING = "train"  # the first word of one that is not measured on other data
+
+open_runs: "weakref.WeakSet[FollowedRun]" = weakref.WeakSet()
+
+
+class FollowedRun:
+    """A training that somebody else's code does, and that tells its steps.
+
+    `step`, `log` and `would_exceed` never raise: what is wrong is said once, by the logger
+    "dpcore.follow", and the training goes on.
+    """
+
+    def __init__(
+        self, request: Followed, kept: Kept | None, phases: list[Phase], steps: int, missing: str
+    ) -> None:
+        self.steps = steps  # told or charged so far
+        self.request = request
+        self.id = kept.run if kept else ""
+        self._phases = phases
+        self._q = phases[-1].q
+        self._sigma = phases[-1].sigma
+        self._epoch = epoch_of(phases, phases[-1].first)  # before the last phase
+        self._unaccounted = missing
+        self._budget = None
+        if request.target_epsilon:
+            self._budget = Budget(request.target_epsilon, request.delta)
+        self._said: set[str] = set()
+        self._keys: set[str] = set()
+        self._kept = kept
+        self._writer: Writer | None = None
+        self._covered = EVERYTHING
+        self.ended = False
+        if kept:
+            self._begin(kept)
+
+    def step(self, *, sigma: float | None = None, q: float | None = None) -> None:
+        """Count one release: one noisy sum of clipped gradients, right after it was made.
+
+        `sigma` and `q` are told where they change, and hold from this step on.
+        """
+        if sigma is not None or q is not None:
+            self._tell(sigma, q)
+        steps = self.steps + 1
+        self.steps = steps
+        writer = self._writer
+        if writer is not None and steps >= writer.covered:
+            self._cover(writer)
+
+    def log(self, values: Mapping[str, Any]) -> None:
+        """Keep numbers beside the steps. No epsilon covers them.
+
+        A share from 0 to 1 whose name ends with "accuracy", as "test/accuracy", is drawn as the
+        run's accuracy.
+        """
+        try:
+            self._log(values)
+        except Exception as error:  # a training never ends by what follows it
+            self._say("log", f"run.log: nothing was logged, because {error!r}.")
+
+    def would_exceed(self) -> bool:
+        """True if one step more, with the present sigma and q, would exceed the target.
+
+        The certified upper bound decides. Beyond 4 kinds of steps Rényi DP's does, which is larger.
+        """
+        if self._budget is None:
+            words = (
+                "run.would_exceed() has no target, and says False. Give target_epsilon to"
+                " dpcore.follow."
+            )
+            self._say("target", words)
+            return False
+        if self._unaccounted:
+            return True
+        try:
+            return self._budget.exceeded(self._phases, self.steps + 1)
+        except Exception as error:
+            words = f"run.would_exceed() found no bound, and says True: {error!r}."
+            self._say("bound", words)
+            return True
+
+    def steps_left(self) -> int | None:
+        """The steps that the target still allows; None without a target.
+
+        Searched once for each sigma and q, in up to a second.
+        """
+        target = self.request.target_epsilon
+        if not target:
+            return None
+        if self._unaccounted:
+            return 0
+        last = self._phases[-1]
+        before = releases_of(self._phases, last.first)
+        most = affordable_steps(before, last.q, last.sigma, target, self.request.delta)
+        return max(most - self.steps, 0)
+
+    def epsilon(self) -> Reading:
+        """Epsilon of the steps so far: certified, or by Rényi DP with more than 25 kinds."""
+        if self._unaccounted:
+            return Reading(math.inf, None, reading_of((), 0.5).kind, self._unaccounted)
+        return reading_of(releases_of(self._phases, self.steps), self.request.delta)
+
+    def privacy(self) -> dict[str, float]:
+        """Epsilon and what belongs to it, by the keys for another logger."""
+        found = self.epsilon()
+        return {
+            "privacy/epsilon": found.value,
+            "privacy/epsilon_lower": found.lower or 0.0,
+            "privacy/delta": self.request.delta,
+            "privacy/steps": float(self.steps),
+        }
+
+    def finish(self) -> None:
+        """Write the exact number of steps, and end the run."""
+        self._end(Status.FINISHED)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: Any
+    ) -> None:
+        if error is None:
+            self.finish()
+        elif isinstance(error, KeyboardInterrupt):
+            self._end(Status.CANCELLED)
+        else:
+            self._end(Status.FAILED, _line(error))
+
+    def __repr__(self) -> str:
+        return f"<followed run {self.id or 'in memory'}: {self.steps:,} steps>"
+
+    def _begin(self, kept: Kept) -> None:
+        self._writer = Writer(kept, self._told, self._failed)
+        self.ended = False
+        open_runs.add(self)
+        self._writer.start()
+
+    def _told(self) -> Told:
+        phases = list(self._phases)  # before the steps, which then reach into the last phase
+        return Told(phases, self.steps, self._unaccounted)
+
+    def _cover(self, writer: Writer) -> None:
+        """Have the store hold a step more than was told."""
+        if not self.ended:
+            writer.cover()
+            return
+        self._say(
+            "finished",
+            "run.step() after run.finish(): the step is counted, and the run goes on. Call"
+            " run.finish() after the last step.",
+        )
+        if self._kept:
+            self._begin(self._kept)
+
+    def _tell(self, sigma: float | None, q: float | None) -> None:
+        """Begin a phase where sigma or q differ from before."""
+        if (sigma is None or sigma == self._sigma) and (q is None or q == self._q):
+            return
+        if q is not None:
+            self._q = self._rate(q)
+        if sigma is not None:
+            self._sigma = self._noise(sigma)
+        phase = Phase(self.steps, self._q, self._sigma)
+        last = self._phases[-1]
+        if phase[1:] == last[1:]:
+            return
+        if last.first == self.steps:
+            self._phases[-1] = phase
+            return
+        if len(self._phases) >= MAX_PHASES:
+            words = (
+                f"run.step: sigma or q changed {MAX_PHASES:,} times. Neighbouring steps are counted"
+                " with the larger q and the smaller sigma of both, which never lowers epsilon. q"
+                " is the rate at which examples are drawn, not the size of a drawn batch."
+            )
+            self._say("phases", words)
+            self._phases = joined(self._phases)
+        self._epoch = epoch_of(self._phases, self.steps)
+        self._phases.append(phase)
+
+    def _rate(self, q: Any) -> float:
+        number = _number(q)
+        if number is not None and 1e-100 <= number <= 1:
+            return number
+        words = (
+            f"run.step(q={q!r}): a sampling rate lies above 0 and is at most 1. These steps are"
+            " counted with q = 1, which is never too little. Give q = batch / examples."
+        )
+        self._say("q", words)
+        return 1.0
+
+    def _noise(self, sigma: Any) -> float:
+        number = _number(sigma)
+        if number is not None and number >= MIN_SIGMA:
+            return min(number, MAX_SIGMA)
+        words = (
+            f"run.step(sigma={sigma!r}): without noise a step has no epsilon, so from step"
+            f" {self.steps + 1:,} on this run has none. Give the noise multiplier with which the"
+            " noise was drawn."
+        )
+        self._say("sigma", words)
+        self._unaccounted = (
+            f"Not private: step {self.steps + 1:,} was told without noise, so epsilon is infinite."
+        )
+        return MIN_SIGMA
+
+    def _log(self, values: Mapping[str, Any]) -> None:
+        if not isinstance(values, Mapping):
+            words = f"run.log({values!r:.80}): give numbers by name, as {{'test/accuracy': 0.98}}."
+            self._say("log", words)
+            return
+        kept = {}
+        for key, value in values.items():
+            number = value if type(value) is float else self._logged(key, value)
+            if number is None or not math.isfinite(number):
+                self._say_not_finite(key, number)
+            elif key in self._keys or self._admits(key):
+                kept[key] = number
+        writer = self._writer
+        if not kept or writer is None:
+            return
+        steps = self.steps
+        epoch = self._epoch + (steps - self._phases[-1].first) * self._q
+        events: list[Any] = [Logged(steps, epoch, kept)]
+        accuracy = self._accuracy(kept)
+        if accuracy is not None:
+            loss = kept.get("test/loss", kept.get("val/loss"))
+            events.append(Evaluated(steps, epoch, accuracy, loss, ()))
+        writer.add(*events)
+
+    def _logged(self, key: Any, value: Any) -> float | None:
+        """The number of a value that is no float; None, and a warning, if it is none."""
+        number = _number(value)
+        if number is None:
+            words = (
+                f"run.log: {key!r} is of type {type(value).__name__}, not a number, and was left"
+                " out. Log one number, such as value.mean().item()."
+            )
+            self._say(f"type {key}", words)
+        elif not isinstance(value, Real):
+            words = (
+                f"run.log: {key!r} is of type {type(value).__name__}. Its one number is kept; to"
+                " read it may wait for a GPU. Log value.item() where you need it anyway."
+            )
+            self._say(f"tensor {key}", words)
+        return number
+
+    def _say_not_finite(self, key: Any, number: float | None) -> None:
+        if number is not None:
+            words = (
+                f"run.log: {key!r} is {number} after step {self.steps:,}, and was left out. Others"
+                " are kept."
+            )
+            self._say(f"finite {key}", words)
+
+    def _admits(self, key: Any) -> bool:
+        """True for a key that may be logged; a new one is noted."""
+        named = isinstance(key, str) and 0 < len(key) <= MAX_KEY_CHARS and key.isprintable()
+        if not named:
+            words = f"run.log: the key {key!r:.80} was left out. Name it in 1 to 80 letters."
+            self._say("key", words)
+            return False
+        if key.startswith(OWN):
+            words = f"run.log: {key!r} was left out, since the run counts {OWN}... itself."
+            self._say("own key", words)
+            return False
+        if len(self._keys) >= MAX_KEYS:
+            words = f"run.log: {key!r} was left out. A run keeps {MAX_KEYS} different keys."
+            self._say("keys", words)
+            return False
+        self._keys.add(key)
+        return True
+
+    def _accuracy(self, kept: Mapping[str, float]) -> float | None:
+        """The accuracy among what is logged; None without one."""
+        for key, value in kept.items():
+            words = key.lower().replace("_", "/").split("/")
+            if words[-1] not in ACCURACY or words[0] == IN_TRAINING:
+                continue
+            if 0 <= value <= 1:
+                return value
+            sentence = (
+                f"run.log: {key!r} is {value:g}, so it is not drawn as an accuracy. Log a share"
+                " from 0 to 1."
+            )
+            self._say("accuracy", sentence)
+        return None
+
+    def _end(self, status: Status, error: str | None = None) -> None:
+        if self.ended:
+            return
+        self.ended = True
+        open_runs.discard(self)
+        writer = self._writer
+        if writer and not writer.end(status, error):
+            LOG.warning(
+                "dpcore.follow: run.finish(): the end of run %s was not stored. It took %s steps;"
+                " to go on with it, pass done=%s to dpcore.follow.",
+                self.id,
+                f"{self.steps:,}",
+                self.steps,
+            )
+
+    def _failed(self, reason: str) -> None:
+        words = (
+            f"run.step: the run is counted in memory, and the page does not show it. {reason} The"
+            f" training goes on. If the process is killed meanwhile, resume with done= the steps"
+            " that it took."
+        )
+        self._say("store", words)
+
+    def _say(self, topic: str, words: str) -> None:
+        """Say something once."""
+        if topic not in self._said:
+            self._said.add(topic)
+            LOG.warning("dpcore.follow: %s", words)
+
+    def detach(self) -> None:
+        """Leave the store to the parent, in a process that was forked from the one that follows."""
+        self._writer = None
+        self._kept = None
+        self.ended = True
+
+
+def _number(value: Any) -> float | None:
+    """A number as float, that of a tensor with one element included; None for anything else."""
+    if isinstance(value, Real):
+        return float(value)
+    item = getattr(value, "item", None)
+    if item is None or isinstance(value, str):
+        return None
+    try:
+        found = item()
+    except (ValueError, RuntimeError, TypeError):  # of several elements
+        return None
+    return float(found) if isinstance(found, Real) else None
+
+
+def _line(error: BaseException) -> str:
+    """An error in one line, without the paths of a traceback."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
+
+
+def _end_all() -> None:
+    """End the runs that nobody finished. At the end of the program."""
+    failure = getattr(sys, "last_value", None)
+    for run in list(open_runs):
+        if isinstance(failure, Exception):
+            run._end(Status.FAILED, _line(failure))
+        else:
+            run._end(Status.LOST, ENDED_WITHOUT)
+
+
+def _detach_all() -> None:
+    for run in list(open_runs):
+        run.detach()
+    open_runs.clear()
+
+
+atexit.register(_end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_detach_all)
