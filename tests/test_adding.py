@@ -296,7 +296,7 @@ def test_commands_and_runs_take_a_new_sampler(capsys: Output) -> None:
     assert found["adjacency"] == "zero-out of 2 heads"
     assert main(["epsilon", *asked, "--sampler", "crowd"]) == 2
     assert "to be crowd:H, with H heads in a crowd" in capsys.readouterr().err
-    found = printed(capsys, "check", *asked, "--epsilon", "5", "--sampler", "turns")
+    (found,) = printed(capsys, "check", *asked, "--epsilon", "5", "--sampler", "turns")["runs"]
     assert found["certificate"]["upper"] == pytest.approx(four_uses)
 
     run = TrainingRun(RunConfig(model="mlp", batch=2500, epochs=1, sampler="turns"), lambda: 0.0)

@@ -217,9 +217,8 @@ def test_claims_of_an_added_sampler_are_read_and_judged(copy: Copy) -> None:
     event = {"class_name": "TurnSampledDpEvent", "turn_probability": 0.1, "event": step}
     for text in (json.dumps(event), "Taken by turns, q = 0.1, sigma = 1.0, T = 10 steps."):
         (copy.tree / "claim.txt").write_text(text)
-        found = json.loads(
-            copy.command("check", "--text", "claim.txt", "--delta", "1e-5", "--json")
-        )
+        printed = copy.command("check", "--text", "claim.txt", "--delta", "1e-5", "--json")
+        (found,) = json.loads(printed)["runs"]
         assert found["claim"]["sampler"] == "turns", text
         assert found["certificate"]["upper"] == pytest.approx(4.377, abs=1e-3), text
 

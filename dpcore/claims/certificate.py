@@ -8,7 +8,6 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from dpcore import __version__
 from dpcore.claims.claim import NAMES, Claim
 from dpcore.claims.dp_event import read_event
 from dpcore.claims.facts import NAMES as FACT_NAMES
@@ -20,7 +19,7 @@ FORMAT = "dpcore claim certificate 1"
 NOT_ONE = "Expected a certificate as this program writes it, a JSON object with a claim."
 OTHER_INPUTS = "The certificate does not belong to its inputs: they were changed after it was made."
 SAME = "The certificate is that of its inputs, and its verdict stands: {}."
-DIFFERS = "The certificate is that of its inputs. It says {}; version {} of this program says {}."
+DIFFERS = "The certificate is that of its inputs. It says {}; this program says {}."
 
 
 def certificate_of(
@@ -37,7 +36,6 @@ def certificate_of(
     }
     return {
         "format": FORMAT,
-        "version": __version__,
         "inputs": inputs,
         "sha256": _hash_of(inputs),
         **as_object(verdict),
@@ -61,7 +59,7 @@ def check_again(found: Any) -> str:
     said = str(found.get("verdict"))
     if said == verdict.standing.value:
         return SAME.format(f"{said}. {verdict.sentence}".rstrip("."))
-    return DIFFERS.format(said, __version__, verdict.standing.value)
+    return DIFFERS.format(said, verdict.standing.value)
 
 
 def claim_in(found: Mapping[str, Any]) -> Claim:

@@ -84,7 +84,7 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     """Print the verdict on each run of a claim; exit status 0 for every verdict."""
     if arguments.certificate is not None:
-        print(check_again(_json(_text(arguments.certificate))))
+        print(check_again(_json(_text(arguments.certificate, "certificate"))))
         return 0
     examples = {each.name: each.claim for each in EXAMPLES}
     if arguments.example is not None:
@@ -114,7 +114,7 @@ def _given(arguments: argparse.Namespace) -> Claim:
     return Claim(**values)
 
 
-def _text(path: str) -> str:
+def _text(path: str, option: str = "text") -> str:
     try:
         source = nullcontext(sys.stdin.buffer) if path == "-" else open_regular(path)
         with source as file:
@@ -123,7 +123,7 @@ def _text(path: str) -> str:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise ValueError(
-            f"Expected text={path[:200]!r} to be a readable file, but: {why}."
+            f"Expected {option}={path[:200]!r} to be a readable file, but: {why}."
         ) from None
 
 

@@ -78,7 +78,7 @@ CARD = (
 
 
 def test_the_verdict_is_one_object_with_its_certificate(capsys: Output) -> None:
-    found = printed(capsys, CLAIM)
+    (found,) = printed(capsys, CLAIM)["runs"]
     assert (found["verdict"], found["claim"]["epsilon"]) == ("holds", "3.0")
     assert 1.50 < found["certificate"]["lower"] <= found["certificate"]["upper"] < 1.52
     assert found["room"] == 3.0 - found["certificate"]["upper"]
@@ -87,7 +87,7 @@ def test_the_verdict_is_one_object_with_its_certificate(capsys: Output) -> None:
         "The claimed epsilon of 3.0 holds if batches are Poisson-sampled."
     )
     assert {"moments", "rdp", "gdp", "pld"} <= {each["accountant"] for each in found["counted"]}
-    assert found["read"] == found["left_out"] == []
+    assert found["read"] == []
 
 
 def test_the_text_says_the_verdict_first_and_the_review_last(capsys: Output) -> None:
@@ -101,7 +101,7 @@ def test_the_text_says_the_verdict_first_and_the_review_last(capsys: Output) -> 
 def test_a_file_is_read_and_options_go_before_it(tmp_path: Path, capsys: Output) -> None:
     file = tmp_path / "card.md"
     file.write_text(CARD, encoding="utf-8")
-    found = printed(capsys, ["check", "--text", str(file), "--sigma", "1.3"])
+    (found,) = printed(capsys, ["check", "--text", str(file), "--sigma", "1.3"])["runs"]
     assert (found["claim"]["sigma"], found["claim"]["accountant"]) == (1.3, "rdp")
     assert {each["field"]: CARD[slice(*each["at"])] for each in found["read"]}[
         "examples"
@@ -111,7 +111,9 @@ def test_a_file_is_read_and_options_go_before_it(tmp_path: Path, capsys: Output)
 def test_the_input_is_read_where_the_file_is_a_dash(monkeypatch: Patch, capsys: Output) -> None:
     state = json.dumps({"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"})
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(state.encode())))
-    found = printed(capsys, ["check", "--text", "-", "--epsilon", "1.71", "--delta", "1e-5"])
+    (found,) = printed(capsys, ["check", "--text", "-", "--epsilon", "1.71", "--delta", "1e-5"])[
+        "runs"
+    ]
     assert found["verdict"] == "holds"
     assert "rdp" in [each["accountant"] for each in found["given_by"]]
 
@@ -122,7 +124,9 @@ def test_a_text_that_claims_nothing_says_what_is_missing_and_no_text_is_refused(
     file = tmp_path / "given"
     for content in (b"", b"nonsense", b"(3, 4)"):
         file.write_bytes(content)
-        assert printed(capsys, ["check", "--text", str(file)])["verdict"] == "insufficient", content
+        assert (
+            printed(capsys, ["check", "--text", str(file)])["runs"][0]["verdict"] == "insufficient"
+        ), content
     file.write_bytes(b"\x80\x02\xff\xfe")
     assert main(["check", "--text", str(file)]) == 2
     assert "no text in UTF-8" in capsys.readouterr().err

@@ -53,7 +53,8 @@ def follow(
     in place of DPCORE_HOME.
 
     Errors: ValueError for settings without an epsilon or other settings than the run has, or for a
-    run that another process follows; StoreError for an `id` that cannot be looked up.
+    run that another process follows; StoreError for an `id` that cannot be looked up. Source: the
+    proof of the certified accountant, dpcore/privacy/certified/README.md.
 
     >>> run = follow("mine", delta=1e-5, examples=60_000, batch=512, sigma=1.1, rank=1)
     >>> for _ in range(100): run.step()
