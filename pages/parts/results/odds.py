@@ -88,7 +88,7 @@ def legend() -> str:
 def signs_in_a_word() -> str:
     """The marks of verdicts in a few words each, as a line of HTML below a chart."""
     words = [f"<span>{sign(name)}{word}</span>" for name, word in WORDS["signs"].items()]
-    return f"<p class=signs>{''.join(words)}</p>"
+    return f"<p class=signs>Ways to count it:{''.join(words)}</p>"
 
 
 def linked(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpcore
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import outward
 from dpcore.runs.export import FORMS, record_of
 from dpcore.runs.export.imported import read_run
 from dpcore.runs.followed.request import MARK
@@ -69,7 +71,7 @@ def test_it_is_shown_live_with_its_mark_and_the_steps_left(program: Program):
     assert numbers["Steps"] == "200"
     assert numbers["Steps left to epsilon 3"] == "4,948"
     spent = dpcore.epsilon(Mechanism.constant(Q, 1.1, 200), 1e-5)
-    assert numbers["Epsilon, Certified band (PLD)"] == f"≤ {spent.value:.3f}"
+    assert numbers["Epsilon, Certified band (PLD)"] == f"≤ {outward(spent.value, math.ceil)}"
     (bar,) = progress(page)
     assert bar["label"] == NAME
     assert bar["state"]["said"].startswith("step 200, ")
@@ -106,7 +108,7 @@ def test_a_killed_one_says_what_it_is_charged_and_how_it_goes_on(program: Progra
     assert f"It had told 200 steps and may have taken up to {charged:,}" in error
     assert f"dpcore.follow(id='{program.id}')" in error
     spent = dpcore.epsilon(Mechanism.constant(Q, 1.1, charged), 1e-5)
-    assert metrics(page)["Epsilon, Certified band (PLD)"] == f"≤ {spent.value:.3f}"
+    assert metrics(page)["Epsilon, Certified band (PLD)"] == f"≤ {outward(spent.value, math.ceil)}"
     assert metrics(page)["Steps"] == f"{charged:,}"
 
 
