@@ -1,6 +1,7 @@
 """A verdict as a file that can be cited, and judged again by whoever has it.
 
 The file has a SHA-256 of what was judged: the claim, and which of its fields a person set by hand.
+It shows that a file was changed by accident; it is no signature.
 """
 
 import hashlib
@@ -12,13 +13,14 @@ from dpcore.claims.claim import NAMES, Claim
 from dpcore.claims.dp_event import read_event
 from dpcore.claims.facts import NAMES as FACT_NAMES
 from dpcore.claims.printed import printed_epsilon
-from dpcore.claims.verdict import ClaimVerdict, as_object, judge
+from dpcore.claims.verdict import ClaimVerdict, Standing, as_object, judge
 from dpcore.privacy.selection.best_of import read_runs
 
 FORMAT = "dpcore claim certificate 1"
 NOT_ONE = "Expected a certificate as this program writes it, a JSON object with a claim."
 OTHER_INPUTS = "The certificate does not belong to its inputs: they were changed after it was made."
 SAME = "The certificate is that of its inputs, and its verdict stands: {}."
+CHANGED = "The certificate says something else than its inputs. Judged again: {}"
 DIFFERS = "The certificate is that of its inputs. It says {}; this program says {}."
 
 
@@ -54,12 +56,17 @@ def check_again(found: Any) -> str:
         raise ValueError(NOT_ONE)
     if _hash_of(inputs) != found.get("sha256"):
         return OTHER_INPUTS
-    told = [each for each in inputs.get("told", ()) if each in FACT_NAMES]
-    verdict = judge(claim_in(inputs["claim"]), told)
-    said = str(found.get("verdict"))
-    if said == verdict.standing.value:
-        return SAME.format(f"{said}. {verdict.sentence}".rstrip("."))
-    return DIFFERS.format(said, verdict.standing.value)
+    told = inputs.get("told")
+    said = found.get("verdict")
+    if not isinstance(told, list) or said not in [each.value for each in Standing]:
+        raise ValueError(NOT_ONE)
+    verdict = judge(claim_in(inputs["claim"]), [each for each in told if each in FACT_NAMES])
+    fresh = as_object(verdict)
+    if said != verdict.standing.value:
+        return DIFFERS.format(said, verdict.standing.value)
+    if any(found.get(name) != fresh[name] for name in ("claim", "sentence")):
+        return CHANGED.format(verdict.sentence)
+    return SAME.format(f"{said}. {verdict.sentence}".rstrip("."))
 
 
 def claim_in(found: Mapping[str, Any]) -> Claim:
@@ -81,7 +88,7 @@ def claim_in(found: Mapping[str, Any]) -> Claim:
         values["runs"] = read_runs(str(values["runs"]))
     try:
         return Claim(**values)
-    except TypeError:
+    except (TypeError, AttributeError):
         raise ValueError(NOT_ONE) from None
 
 

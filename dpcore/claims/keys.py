@@ -27,6 +27,7 @@ SCRIPT_OPTIONS = {"s": "q", "n": "sigma", "e": "epochs", "d": "delta"}  # of OPA
 OPACUS_SCRIPT = "compute_dp_sgd_privacy"
 RATE_OPTION = re.compile(r"(?<![\w-])-sr\b")
 SEVERAL = re.compile(r"[ \t]*\w+(?:\s*,\s*\w+)+\s*=\s*(?:[\w.]+\s*,\s*)*")  # a, b = 1, 2
+MAX_LINE = 200  # characters before a number of a line with one key
 VALUE_KEYS = ("value", "init_value", "initial_value", "default", "val")
 TRAILING_LINK = re.compile(rf"(?i)\s(?:{words.LINKS})$")
 DEFAULT = re.compile(
@@ -73,6 +74,8 @@ def by_key(lead: str, around: Sequence[str]) -> Named | None:
 
 def by_line(line: str, *, ends: bool) -> Named | None:
     """What a line before a number names: a key and blanks alone, or several keys at once."""
+    if len(line) > MAX_LINE:
+        return None
     if SEVERAL.fullmatch(line):
         return NAMELESS
     aligned = ALIGNED.fullmatch(line)

@@ -58,6 +58,7 @@ BEFORE_UNIT = re.compile(
     r"|additional|extra|generat\w*|pre-?train\w*|test(?:ed)?|evaluat\w*|validat\w*|synthetic|than"
     r"|each)\W{0,3}(?:of\s|on\s|for\s|about\s|over\s)?$"
 )
+MORE = re.compile(r"(?i)\b(?:another|additional|extra|further)\s$")  # than those before
 SAMPLED = re.compile(r"(?i)\b(?:round|sampl|select|participat|chos|drawn|take part|takes part)")
 PEOPLE = r"(?:clients|users|devices|participants)"
 K_OF_N = re.compile(  # 10 of 100 clients
@@ -68,7 +69,7 @@ K_OF_N = re.compile(  # 10 of 100 clients
 PAIR = re.compile(  # (epsilon, delta) = (3, 1e-5), and (3, 1e-5)-DP
     r"(?i)(?P<named>\(?\s{0,2}(?:epsilon|ε)\s{0,2}[,;/]\s{0,2}(?:delta|δ)\s{0,2}\)?\W{1,8}"
     r"(?:(?:is|of|at|gives|budget)\s){0,2})?"
-    rf"(?P<open>\()?\s{{0,2}}(?:(?:epsilon|ε)\s?=\s?)?(?P<epsilon>{POWER}|{FLOAT}|{DIGITS})"
+    rf"(?P<open>\()?\s{{0,2}}(?:(?:epsilon|ε)\s?=\s?)?(?<![\d.])(?P<epsilon>{POWER}|{FLOAT}|{DIGITS})"
     rf"\s{{0,2}}[,;/]\s{{0,2}}(?P<delta>{OF_N}|{SIGNED})(?![\d.])(?P<close>\s{{0,2}}\))?"
     r"(?!\s?[;,]\s?\d)(?P<after>\s?-?\s?(?:differential|DP\b|approximate|user-level|example-level))?"
 )
@@ -150,6 +151,8 @@ def by_unit(text: str, lead: str, after: str) -> Named | None:
         counted = _of_data(field, lead, after[found.end() :])
         if counted is None or counted.field != field:
             return counted
+    if MORE.search(lead[-40:]):
+        return Named(field, why=REASONS["unclear"])
     if AFTER_UNIT.match(after[found.end() :]) or BEFORE_UNIT.search(lead[-40:]):
         return Named(field, why=REASONS["other"])
     if text.rstrip().endswith("%"):

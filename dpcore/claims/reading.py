@@ -342,7 +342,8 @@ def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said],
     if clients and {"steps", "examples", "q", "batch"} & set(chosen):
         notes.append(NOTES["people"])
     left = [each for each in said if each.why] + [*contested(said, chosen)]
-    return Run(Claim(**chosen), tuple(taken), draft.label), left, notes
+    label = "".join(each for each in draft.label if each.isprintable())
+    return Run(Claim(**chosen), tuple(taken), label), left, notes
 
 
 def _placed(bare: Plain, said: Sequence[Said]) -> Iterator[Said]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcore.claims.scopes import APART, Kind, Scope
 from dpcore.claims.values import OF_N, Said, same, written
-from dpcore.claims.vocabulary import FINAL, REASONS, TARGET
+from dpcore.claims.vocabulary import FINAL, REASONS, TARGET, is_neutral
 
 NEAR = 20  # parts before and after one that it is compared with
 MIN_DIFFERENT = 2  # fields, of two parts that are of a training each
@@ -104,8 +104,11 @@ def drafts_of(scope: Scope) -> Drafts:
     together = [each for each in singles if each not in apart]
     last = max((part.start for part, _ in apart), default=0)
     kinds = {part.kind for part, _ in apart}
+    commands = [part.start for part, _ in apart if part.kind is Kind.COMMAND]
     for part, draft in together:
-        if apart and part.start > last and part.kind in kinds and not part.label:
+        among = commands and part.start > commands[0]  # nobody says of which it is
+        after = apart and part.start > last and part.kind in kinds and not part.label
+        if among or after:
             passed += [each._replace(why=REASONS["after_runs"]) for each in draft.said]
         else:
             common += draft.said
@@ -144,6 +147,8 @@ def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
     alike = part.kind is other.kind
     if alike and part.kind in (*APART, Kind.CELL):
         return True
+    if alike and _named_apart(part, draft, other, theirs):
+        return True
     different = 0
     for field in {each.field for each in draft.said}:
         one, two = draft.get(field), theirs.get(field)
@@ -157,6 +162,14 @@ def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
             different += 1
     own = any(draft.get(field) for field in OWN) and any(theirs.get(field) for field in OWN)
     return (alike and part.like(other) and own) or different >= MIN_DIFFERENT
+
+
+def _named_apart(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
+    """True for two parts with names of their own, each with numbers of a training."""
+    if not part.label or not other.label or part.label == other.label:
+        return False
+    both = all(any(each.get(field) for field in OWN) for each in (draft, theirs))
+    return both and not is_neutral(part.label) and not is_neutral(other.label)
 
 
 def _logs(singles: list[Part]) -> list[list[Part]]:

@@ -31,6 +31,7 @@ class Kind(StrEnum):
 
 APART = (Kind.ELEMENT, Kind.COMMAND, Kind.ROW, Kind.COLUMN)
 MAX_DEPTH = 40
+MAX_LONG = 500  # parts of several lines that others are compared with
 WRAPPED = 50  # characters
 HEADING = re.compile(
     r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w. \"'-]{1,60})\]{1,2}$"
@@ -64,7 +65,8 @@ EPSILON = re.compile(
 )
 ANOTHERS = re.compile(r"(?i)\bbaseline|\bnon-?private|\bwithout (?:dp|privacy)|\bpre-?train")
 INDEX = re.compile(
-    r"\b(?:[A-Z]|\d+(?:\.\d+)?|one|two|three|first|second|third|small|medium|large)\b"
+    r"(?<![^\W\d_])(?:[A-Z]|(?i:one|two|three|first|second|third|small|medium|large|base|big))"
+    r"(?![^\W\d_])|\d+(?:\.\d+)?"
 )
 
 
@@ -128,7 +130,7 @@ def outline(text: str, tables: Sequence[Scope]) -> Scope:
     for each in (*_sections(lines, len(text)), *_indented(lines), *_blocks(lines)):
         if not any(_cross(each, other) for other in long):
             found.append(each)
-            if each.kind is not Kind.BLOCK:
+            if each.kind is not Kind.BLOCK and len(long) < MAX_LONG:
                 long.append(each)
     spans = sorted((each.start, each.end) for each in tables)
     for each in _lines(lines):
@@ -256,8 +258,10 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
     for start, line in lines:
         end = start + len(line)
         keyed = _is_log(line) or (not unended and KEYED.match(line))
-        unended = bool(not keyed and SENTENCE.match(line) and UNENDED.search(line[-9:]))
-        if COMMAND.match(line) and not COMMENTED.match(line):
+        command = COMMAND.match(line) and not COMMENTED.match(line)
+        prose = not keyed and not command and SENTENCE.match(line)
+        unended = bool(prose and UNENDED.search(line[-9:]))
+        if command:
             found.append(Scope(Kind.COMMAND, start, end))
             goes_on = False
         elif BULLET.match(line) or keyed:
@@ -280,6 +284,7 @@ def _is_log(line: str) -> bool:
 def counter_of(line: str) -> re.Match[str] | None:
     """The counter near the beginning of a line that has an epsilon."""
     found = COUNTER.search(line[:160])
-    if found and EPSILON.search(line) and LOG_START.match(line[: found.start()]):
+    prose = SENTENCE.match(line)
+    if found and not prose and EPSILON.search(line) and LOG_START.match(line[: found.start()]):
         return found
     return None

@@ -99,12 +99,30 @@ class Statements:
             return REASONS["another"]
         if words.DOUBT["supposed"].search(lead):
             return REASONS["supposed"]
+        of_field = self._doubt_of(meaning.field, lead, after)
+        if of_field:
+            return of_field
         counted = meaning.field in ("examples", "clients", "devices")
         if counted and words.NOT_TRAINING["pattern"].search(lead[-80:]):
             return REASONS["other"]
         most = meaning.rank == TARGET and meaning.field in ("batch", "examples", "clients", "sigma")
         below = meaning.field == "delta" and "/" in text and BELOW.search(lead)
         return REASONS["other"] if most or below else ""
+
+    def _doubt_of(self, field: str, lead: str, after: str) -> str:
+        """The reason why a number is of a part of the training, or one of several of it."""
+        doubt = words.DOUBT
+        if field == "epsilon":
+            part = doubt["of_a_part"].search(lead) or doubt["of_a_part_after"].match(after)
+            return REASONS["of_a_part"] if part else ""
+        if field == "batch" and doubt["of_a_device"].match(after):
+            return REASONS["parts"]
+        if field in ("epochs", "steps", "rounds"):
+            if doubt["of_a_rate"].search(lead):
+                return REASONS["other"]
+            return REASONS["unclear"] if doubt["stops"].match(after) else ""
+        changing = field in ("sigma", "q", "batch") and doubt["changes"].match(after)
+        return REASONS["unclear"] if changing or doubt["except"].match(after) else ""
 
     def sentence(self, start: int) -> str:
         """The sentence before a place, within its line, item or paragraph."""

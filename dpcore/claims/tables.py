@@ -120,6 +120,8 @@ def _of_rows(text: str, rows: list[Row], heads: Sequence[str]) -> Table:
     cells = []
     for count, row in enumerate(rows[1:], 1):
         label = text[row[0][0] : row[0][1]].strip() or f"row {count}"
+        if len(label) > 1 and named(label, headed=True).field:  # a row of other values
+            continue
         own = Scope(Kind.ROW, row[0][0], min(row[-1][1] + 1, len(text)), label)
         scope.children.append(own)
         cells += [Cell(low, high, head, own) for (low, high), head in zip(row, heads, strict=True)]

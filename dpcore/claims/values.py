@@ -37,7 +37,7 @@ RANGE = re.compile(r"\d\s?(?:to|or|-|±|x|×)\s?$")  # before a number
 LIST = re.compile(  # after a number
     "|".join(
         (
-            rf"(?:,\s?{SIGNED})*,?\s?(?:and|or|und|et|y)\s{SIGNED}(?!\.?\d)(?=\s?(?:[,;.)\n:]|$))",
+            rf"(?:,\s?{SIGNED})*,?\s?(?:and|or|und|et|y)\s{SIGNED}(?!\.?\d)(?=\s?(?:[,;.)\n:]|$|(?:with|at)\b))",
             r"\s?=\s[a-z]{3}",
             rf"(?:\s?,\s?{NUMBER})+\s*[\]}})]",
             rf"\s?[,/]\s?{NUMBER}\s*(?:[,/]\s?{NUMBER}\s*)*(?:\n|$)",

@@ -74,6 +74,7 @@ NOT_PRIVATE = re.compile(FACTS["not_private"]["pattern"])
 _FIELDS = {name: field for field, names in FACTS["names"].items() for name in names}
 _HEADED = _FIELDS | {name: field for field, names in FACTS["headed"].items() for name in names}
 NAME = rf"(?:{any_of(_FIELDS)})"
+NEUTRAL = frozenset(FACTS["neutral"]["words"])
 LETTER = {letter: field for field, letters in FACTS["letters"].items() for letter in letters}
 UNITS = {name: field for field, names in FACTS["units"].items() for name in names}
 OF_A_STEP = any_of(FACTS["of_a_step"]["words"])
@@ -122,6 +123,13 @@ def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
         return False  # a letter alone
     others = " ".join(each for each in rest if _FIELDS.get(each) != field).strip()
     return bool(BESIDE.fullmatch(others))
+
+
+def is_neutral(label: str) -> bool:
+    """True for a label that a part of one training may have: a field's name, or "Privacy"."""
+    words = _MARKS.sub(" ", _CAMEL.sub(" ", _ASIDE.sub(" ", label))).lower()
+    bare = " ".join(each for each in words.split() if not each.isdigit())
+    return bare in NEUTRAL or bool(named(label, headed=True).field)
 
 
 def rank_of(words: str) -> int:
