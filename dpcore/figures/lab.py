@@ -253,10 +253,13 @@ def shortened(name: str) -> str:
     runs differ. The hover shows all of it.
 
     >>> shortened("upright scattering, 4 views, lr 4"), shortened("sigma 1.2, delta 1e-5")
-    ('upright… lr 4', 'sigma… 1e-5')
+    ('upright… lr 4', 'sigma 1.2…')
     """
     if len(name) <= MAX_LABEL_CHARS:
         return name
+    first = name.partition(", ")[0]
+    if first[-1:].isdigit() and len(first) < MAX_LABEL_CHARS:  # a name tells nothing without it
+        return f"{first}…"
     piece = name.rpartition(", ")[2]
     last = piece[-MAX_LABEL_CHARS // 2 :]
     if last != piece and " " in last:  # a part of a word says nothing
