@@ -4,6 +4,8 @@ The loss of a product is the sum of the losses, so that its delta at epsilon is 
 losses of the other releases, of the steps' delta at epsilon less that loss. README.md is the proof.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import final
@@ -22,6 +24,7 @@ MOST_EPSILON = 60.0  # a larger epsilon is not counted
 GRID = 400  # deltas of the steps' profile
 BELOW = 1e-5  # of the smallest delta: the smallest of these
 SMALLEST = 1e-25
+LAW_CELLS = 500  # of the law whose mean and variance are taken
 # Deltas of the pairs that make a trade-off function.
 PAIRS = np.unique(np.append(np.geomspace(1e-9, 0.01, 60), np.linspace(0.01, 0.98, 100)))
 MARGIN = 1e-9  # relative: above the rounding of all sums
@@ -64,20 +67,18 @@ class Beside(Accountant):
         notes = [each.looser for each in self.others if each.looser]
         if any(each.below(1.0) is None for each in self.others):
             notes.append(UNSEEN)
+        profile = None
         for last in np.unique(steps):
             rows = np.flatnonzero(steps == last)
-            lower[rows], upper[rows] = self._bounds(_first(mechanism, int(last)), delta[rows])
-        if np.isinf(upper).any():
-            notes.append(TOO_MUCH)
+            profile = _Profile(_first(mechanism, int(last)), float(delta[rows].min()))
+            lower[rows], upper[rows] = self._bounds(profile, delta[rows])
+        if profile is not None and np.isinf(upper[-1]):  # the note is that of the last point
+            notes.append(profile.note if profile.endless else TOO_MUCH)
         return Curve(steps, delta, upper, lower, self.kind, " ".join(dict.fromkeys(notes)))
 
-    def _bounds(
-        self, mechanism: Mechanism | None, delta: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _bounds(self, profile: _Profile, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Lower and upper epsilon at (n,) deltas."""
-        profile = _Profile(mechanism, float(delta.min()))
-        most = sum(each.most * each.count for each in self.others)
-        highest = min(profile.highest + most, MOST_EPSILON)
+        highest = min(self._highest(profile, float(delta.min()) * BELOW), MOST_EPSILON)
         mesh = max(highest / CELLS, FINEST)
         epsilon = mesh * np.arange(int(highest / mesh) + 2)
         laws = [(each.above(mesh), each.count) for each in self.others]
@@ -96,20 +97,30 @@ class Beside(Accountant):
         lower = np.where(broken > 0, epsilon[np.maximum(broken - 1, 0)], 0.0)
         return lower, upper
 
+    def _highest(self, profile: _Profile, chance: float) -> float:
+        """An epsilon above all that matter; it chooses the mesh, and any is on the safe side."""
+        largest = profile.highest + sum(each.most * each.count for each in self.others)
+        rounded = sum(each.count for each in self.others) / CELLS  # up by so much of it at most
+        if rounded >= 1:
+            return largest
+        return min(largest, (profile.highest + _likely(self.others, chance)) / (1 - rounded))
+
 
 class _Profile:
     """Proven bounds of delta of the steps at any epsilon, also below 0; without steps, exact."""
 
     def __init__(self, mechanism: Mechanism | None, smallest: float) -> None:
-        self._epsilon = np.zeros(0)
+        self.note = ""
+        self._epsilon = np.zeros(1)  # without steps delta is 0 at epsilon 0
         self._lower = np.zeros(0)
-        self._delta = np.zeros(0)
+        self._delta = np.zeros(1)
         if mechanism is None:
             return
         least = max(smallest * BELOW, SMALLEST)
         delta = np.append(np.geomspace(least, 0.1, GRID), np.linspace(0.1, 0.999, 100)[1:])
         curve = ACCOUNTANTS[CERTIFIED].profile(mechanism, delta)
         assert curve.lower is not None
+        self.note = curve.note
         # As delta falls epsilon rises, so that each end also holds for those behind it.
         told = curve.lower > 0  # a lower end of 0 says nothing
         self._lower = np.maximum.accumulate(curve.lower[told][::-1])
@@ -119,17 +130,21 @@ class _Profile:
         self._delta = delta[finite][::-1]
 
     @property
+    def endless(self) -> bool:
+        """True if no epsilon is promised at any delta: then delta counts as 1 everywhere."""
+        return self._epsilon.size == 0
+
+    @property
     def highest(self) -> float:
-        """The largest finite epsilon."""
-        return float(self._epsilon.max(initial=0.0))
+        """The largest epsilon that is promised; infinite if none is."""
+        return float(np.inf if self.endless else self._epsilon.max())
 
     def above(self, epsilon: FloatArray) -> FloatArray:
         """At most the delta of either neighbour: H is convex in t = e^epsilon, and 1 at t = 0."""
         size = np.abs(epsilon)
-        t = np.append(0.0, np.exp(self._epsilon))
+        with np.errstate(over="ignore"):  # the chord to a point at infinity is flat
+            t = np.append(0.0, np.exp(self._epsilon))
         delta = np.append(1.0, self._delta)
-        if self._epsilon.size == 0:
-            return np.where(epsilon < 0, -np.expm1(-size), 0.0)
         within = np.interp(np.exp(np.minimum(size, 700.0)), t, delta)
         return np.where(epsilon < 0, -np.expm1(-size) + np.exp(-size) * within, within)
 
@@ -151,6 +166,23 @@ def _first(mechanism: Mechanism, steps: int) -> Mechanism | None:
         if count:
             kept.append(replace(release, count=int(count)))
     return Mechanism(tuple(kept)) if kept else None
+
+
+def _likely(others: Sequence[Other], chance: float) -> float:
+    """A total loss that is passed with at most about this chance, by Bernstein's inequality."""
+    mean = 0.0
+    variance = 0.0
+    for each in others:
+        mesh = each.most / LAW_CELLS
+        mass = each.above(mesh).mass
+        middle = mass.size // 2
+        loss = mesh * np.arange(-middle, middle + 1)
+        of_one = float(loss @ mass)
+        mean += each.count * of_one
+        variance += each.count * max(float(loss**2 @ mass) - of_one**2, 0.0)
+    nats = -np.log(chance)
+    third = nats * max((each.most for each in others), default=0.0) / 3
+    return float(mean + third + np.sqrt(third**2 + 2 * variance * nats))
 
 
 def _composed(laws: Sequence[tuple[Law, int]], places: int, *, up: bool) -> Law:

@@ -11,6 +11,7 @@ import pytest
 from dp_accounting.pld import common
 from dp_accounting.pld import privacy_loss_distribution as peer
 
+import dpcore
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.beside import (
     Beside,
@@ -20,6 +21,7 @@ from dpcore.privacy.beside import (
     Laplace,
     Other,
 )
+from dpcore.privacy.beside.product import TOO_MUCH, _Profile
 from dpcore.privacy.mechanism import Mechanism
 from tests.reference import gaussian_delta
 
@@ -30,7 +32,7 @@ ONE_GDP = Mechanism.constant(q=1.0, sigma=2.0, steps=4)
 
 def alone(other: Other, delta: np.ndarray = DELTAS) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper epsilon of a release without any step."""
-    return Beside([other])._bounds(None, delta)
+    return Beside([other])._bounds(_Profile(None, float(delta.min())), delta)
 
 
 def encloses(found: tuple[np.ndarray, np.ndarray], delta_at, deltas: np.ndarray) -> bool:
@@ -220,8 +222,50 @@ def test_what_costs_too_much_has_no_number_and_says_why() -> None:
     found = Beside([Guarantee(50.0, 0.0, 5)]).spent(ONE_GDP, 1e-5)
     assert math.isinf(found.value)
     assert "No epsilon up to 60" in found.note
+    many = Beside([Laplace(2.0)]).spent(Mechanism.constant(1.0, 0.02, 1), 1e-5)
+    assert math.isinf(many.value)
+    assert "No epsilon up to 60" in many.note
     certain = Beside([Guarantee(1.0, 0.01)]).spent(ONE_GDP, 1e-5)
     assert math.isinf(certain.value)
+
+
+@pytest.mark.parametrize(("q", "sigma"), [(0.01, 0.02), (0.5, 0.04)])
+def test_steps_that_tell_all_have_no_upper_end_beside_other_releases(
+    q: float, sigma: float
+) -> None:
+    steps = Mechanism.constant(q=q, sigma=sigma, steps=1)
+    alone_note = ACCOUNTANTS["pld"].spent(steps, 1e-5).note
+    assert alone_note
+    whole = steps + Laplace(2.0)
+    spent = dpcore.epsilon(whole, 1e-5)
+    assert math.isinf(spent.value)
+    assert spent.lower > 50
+    found = dpcore.delta(whole, 0.4)
+    assert found.value == 1.0
+    gained = dpcore.advantage(whole)
+    assert gained.value == 1.0
+    missed = dpcore.beta(whole, 0.1)
+    assert missed.lower == 0.0
+    assert [each.note for each in (spent, found, gained, missed)] == [alone_note] * 4
+    from_none = Beside([Laplace(2.0)]).curve(steps, [0, 1], 1e-5)
+    assert from_none.epsilon[0] <= 0.501
+    assert math.isinf(from_none.epsilon[1])
+
+
+def test_a_finite_delta_does_not_say_that_nothing_is_proven() -> None:
+    whole = Mechanism.constant(q=1.0, sigma=4.0, steps=1) + Guarantee(0.5, 1e-6)
+    found = dpcore.delta(whole, 0.9)
+    assert found.value < 0.01
+    assert TOO_MUCH not in found.note
+    assert TOO_MUCH in dpcore.epsilon(whole, 1e-7).note
+
+
+def test_many_small_releases_are_rounded_on_a_mesh_of_the_losses_that_occur() -> None:
+    few = Mechanism.constant(q=0.01, sigma=4.0, steps=10)
+    found = Beside([DiscreteGaussian(50.0, 512)]).spent(few, 1e-5)
+    alike = ACCOUNTANTS["pld"].spent(few + Mechanism.constant(1.0, 50.0, 512), 1e-5)
+    assert 0.6 * alike.lower < found.lower < alike.value
+    assert alike.lower < found.value < 1.4 * alike.value
 
 
 def test_wrong_values_are_named() -> None:
