@@ -83,7 +83,6 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(
     before = {run.id for run in store.runs()}
     opened(page, f"{app.url}/?epochs=300&features=pixels&model=mlp")
     alone(page)
-    page.locator(".st-key-form summary").first.click()
     page.evaluate(CLICKS, [PRIVATE, 5])
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     # The next request, behind all that was clicked.
