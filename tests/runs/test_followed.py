@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpcore
@@ -234,7 +235,7 @@ def test_an_impossible_rate_is_counted_as_everybody(store, follow, warned, q):
     assert stored(store, run).plan.charged == (Release(Q, 1.1, 4), Release(1.0, 1.1, 2))
 
 
-@pytest.mark.parametrize("sigma", [0, -1.0, math.nan, "loud"])
+@pytest.mark.parametrize("sigma", [0, -1.0, math.nan, "loud", np.array([1.0, 2.0])])
 def test_a_step_without_noise_leaves_no_epsilon(store, follow, warned, sigma):
     run = taken(follow(target_epsilon=3.0), 4)
     run.step(sigma=sigma)

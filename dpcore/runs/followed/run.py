@@ -181,7 +181,7 @@ class FollowedRun:
 
     def _tell(self, sigma: float | None, q: float | None) -> None:
         """Begin a phase where sigma or q differ from before."""
-        if (sigma is None or sigma == self._sigma) and (q is None or q == self._q):
+        if _is_as_before(sigma, self._sigma) and _is_as_before(q, self._q):
             return
         if q is not None:
             self._q = self._rate(q)
@@ -347,6 +347,11 @@ class FollowedRun:
         self._writer = None
         self._kept = None
         self.ended = True
+
+
+def _is_as_before(told: Any, before: float) -> bool:
+    """True if nothing was told, or the same number; an array's comparison has no truth value."""
+    return told is None or (isinstance(told, Real) and bool(told == before))
 
 
 def _number(value: Any) -> float | None:
