@@ -99,6 +99,14 @@ def test_the_store_always_holds_more_steps_than_were_taken(store, follow):
     until(lambda: run.steps < stored(store, run).plan.steps <= run.steps + 40)  # it rests
 
 
+@pytest.mark.parametrize("told", [{"sigma": 0.3}, {"q": 0.5}, {"sigma": 0}])
+def test_a_costlier_step_is_stored_before_the_next(store, follow, told):
+    run = taken(follow(), 300)
+    run.step(**told)
+    kept = stored(store, run).plan
+    assert kept.unaccounted or (kept.drawn[-1].q, kept.drawn[-1].sigma) == (run._q, run._sigma)
+
+
 def test_keys_are_those_that_others_have(follow):
     run = taken(follow(), 10)
     found = run.privacy()
@@ -577,3 +585,28 @@ print([name for name in ("torch", "streamlit", "plotly", "opacus") if name in sy
 
 def test_the_worker_is_this_process(store, follow):
     assert stored(store, follow()).worker == worker_name(os.getpid())
+
+
+def test_a_call_that_is_overtaken_lowers_no_charge(store, follow):
+    first = taken(follow(id="x"), 100)
+    first.finish()
+    second = taken(follow(id="x"), 500)
+    second.finish()
+    assert stored(store, second).plan.steps == 600
+    first.step()
+    first.finish()
+    assert stored(store, second).plan.steps == 600
+
+
+def test_a_program_that_is_started_again_goes_on_with_the_dearer_settings(store, follow):
+    run = taken(follow(id="x"), 10)
+    run.step(sigma=0.6)
+    run.finish()
+    again = taken(follow(id="x"), 10)
+    again.finish()
+    drawn = stored(store, again).plan.drawn
+    assert [(each.sigma, each.count) for each in drawn] == [(1.1, 10), (0.6, 11)]
+    again = follow(id="x")
+    again.step(sigma=1.1)  # told, so it is taken
+    again.finish()
+    assert [each.sigma for each in stored(store, again).plan.drawn] == [1.1, 0.6, 1.1]

@@ -27,6 +27,10 @@ IN_USE = (
     "Expected one process alone to follow run {run}, but {worker} follows it. Give each training an"
     " id of its own; of several processes of one training, let rank 0 alone have the run (rank=)."
 )
+OTHERS = (
+    "Run {run} was gone on with by another call of dpcore.follow, whose count is kept. The steps"
+    " that this one tells are not stored: follow the run again, and pass them as done=."
+)
 NO_STEP = "No step was told, so nothing was released."
 ENDED_WITHOUT = "The program ended without run.finish()."
 
@@ -48,10 +52,18 @@ def plan_of(releases: Releases, unaccounted: str) -> Plan:
     return Plan(steps, (), releases, () if unaccounted else releases, unaccounted)
 
 
+def as_stored(plan: Plan) -> Any:
+    """The plan as the store has it."""
+    return json.loads(json.dumps(plan.to_json()))
+
+
 class Kept:
     """One followed run in the store, as the process that follows it writes it."""
 
-    def __init__(self, store: Store, run: str, name: str, request: Followed) -> None:
+    def __init__(
+        self, store: Store, run: str, name: str, request: Followed, known: Plan | None = None
+    ) -> None:
+        self._known = as_stored(known) if known else None  # the plan that the store holds
         self.store = store
         self.run = run
         self.worker = worker_name(os.getpid())
@@ -65,6 +77,7 @@ class Kept:
         A run that somebody took for dead, or deleted, is there again.
         """
         with self.store.writing() as db:
+            self._check(db)
             if not self._update(db, written.plan):
                 self._take_up(db, written.plan)
             self._add(db, written.events)
@@ -72,6 +85,17 @@ class Kept:
                 own = "id = :run AND worker = :worker"
                 values = {"run": self.run, "worker": self.worker, "error": written.error}
                 changed(db, ENDINGS[written.end], own, **values)
+        self._known = as_stored(written.plan)
+
+    def _check(self, db: Database) -> None:
+        """Refuse to write over a plan that another one has written, which may be dearer."""
+        found = db.execute("SELECT plan, worker FROM runs WHERE id = ?", (self.run,)).fetchone()
+        if found is None:
+            return
+        if self._known is None:
+            raise StoreError(IN_USE.format(run=self.run, worker=found["worker"]))
+        if json.loads(found["plan"]) != self._known:
+            raise StoreError(OTHERS.format(run=self.run))
 
     def _update(self, db: Database, plan: Plan) -> bool:
         query = f"""UPDATE runs SET plan = ?, heartbeat = ?

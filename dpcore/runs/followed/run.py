@@ -65,12 +65,16 @@ class FollowedRun:
 
         `sigma` and `q` are told where they change, and hold from this step on.
         """
+        costlier = False
         if sigma is not None or q is not None:
+            before = self._sigma, self._q, self._unaccounted
             self._tell(sigma, q)
+            less_noise = self._sigma < before[0] or self._unaccounted != before[2]
+            costlier = less_noise or self._q > before[1]
         steps = self.steps + 1
         self.steps = steps
         writer = self._writer
-        if writer is not None and steps >= writer.covered:
+        if writer is not None and (costlier or steps >= writer.covered):
             self._cover(writer)
 
     def log(self, values: Mapping[str, Any]) -> None:

@@ -96,14 +96,34 @@ def _followed(
     assert store, "a run that is known came from it"
     request = _continued(before, told)
     phases, steps = _counted(store, before, rank, done)
-    last = Phase(steps, told.get("q", phases[-1].q), told.get("sigma", phases[-1].sigma))
+    last = _gone_on(steps, phases[-1], told)
     if last[1:] != phases[-1][1:]:
         phases.append(last)
     kept = None
     if not rank:
-        kept = Kept(store, before.id, before.name, request)
+        kept = Kept(store, before.id, before.name, request, before.plan)
     unaccounted = before.plan.unaccounted if before.plan.steps else ""
     return FollowedRun(request, kept, phases, steps, unaccounted)
+
+
+def _gone_on(steps: int, before: Phase, told: dict[str, Any]) -> Phase:
+    """The phase in which a run goes on: of what was told last, and of this call, the dearer.
+
+    A program that is started again gives its first sigma, though it may have changed it since.
+    """
+    q = max(before.q, told.get("q", before.q))
+    sigma = min(before.sigma, told.get("sigma", before.sigma))
+    if (q, sigma) != (told.get("q", q), told.get("sigma", sigma)):
+        LOG.warning(
+            "dpcore.follow: the run had sigma = %g and q = %g when it was interrupted. It goes on"
+            " with sigma = %g and q = %g, which is never too little, until run.step(sigma=, q=)"
+            " tells others.",
+            before.sigma,
+            before.q,
+            sigma,
+            q,
+        )
+    return Phase(steps, q, sigma)
 
 
 def _rate(examples: int | None, batch: float | None, q: float | None) -> float | None:
