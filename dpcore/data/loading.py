@@ -120,7 +120,7 @@ def part_of(dataset: catalogue.Dataset, folder: Path, *, test: bool) -> Images:
     return Images(np.concatenate(images), np.concatenate(labels))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # both samples: a waiting worker has looked at each
 def _sample(path: Path) -> Split:
     """Read the bundled sample once: a worker does so while it waits for a run."""
     with np.load(path) as parts:

@@ -33,6 +33,12 @@ def test_a_sample_holds_as_many_images_of_every_class_and_says_its_origin_and_li
     assert dataset.origin.split(",")[0] in notice
 
 
+def test_a_worker_that_looks_at_both_samples_reads_none_again_when_a_run_begins():
+    first = load("mnist", "sample")
+    load("fashion_mnist", "sample")
+    assert load("mnist", "sample") is first
+
+
 def test_a_samples_images_look_like_their_labels():
     split = load("mnist", "sample")
     means = np.stack(
