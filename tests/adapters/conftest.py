@@ -1,5 +1,6 @@
 """A store of its own for each test, which dpcore.follow writes to."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,11 @@ import pytest
 
 from dpcore.runs.followed import run as run_module
 from dpcore.runs.store import Store
+
+# Nothing is told to anybody: these libraries read that when they are imported.
+os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 @pytest.fixture

@@ -60,6 +60,8 @@ def private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         max_grad_norm=1.0,
         expected_batch_size=BATCH,
     )
+    # The trainer clears the model's gradients alone, not the sums that Opacus holds.
+    optimizer.original_optimizer.register_step_post_hook(lambda *_: optimizer.zero_grad())
     taken: list[int] = []
     optimizer.attach_step_hook(lambda _: taken.append(1))
     batches = samplers.UniformWithReplacementSampler(
@@ -74,6 +76,7 @@ def private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     def arguments(**more: Any) -> Any:
         usual = {"report_to": [], "save_strategy": "no", "disable_tqdm": True}
         usual |= {"use_cpu": True, "max_grad_norm": 0.0, "logging_steps": 5}
+        usual |= {"remove_unused_columns": False, "label_names": ["labels"]}
         return transformers.TrainingArguments(output_dir=str(tmp_path / "out"), **usual, **more)
 
     return SimpleNamespace(
@@ -81,11 +84,17 @@ def private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     )
 
 
-def trainer_of(private: Any, run: Any, **more: Any) -> Any:
+def shares_right(found: Any) -> dict[str, float]:
+    return {"accuracy": float((found.predictions.argmax(1) == found.label_ids).mean())}
+
+
+def trainer_of(private: Any, run: Any, tested: Any = None, **more: Any) -> Any:
     transformers = library("transformers")
     trainer = transformers.Trainer(
         private.model,
         private.arguments(**more),
+        eval_dataset=tested,
+        compute_metrics=shares_right,
         callbacks=[dpcore.transformers.callback(run)],
         optimizers=(private.optimizer, None),
     )
@@ -115,12 +124,8 @@ def test_its_epsilon_is_that_of_the_same_steps_and_its_accuracy_is_drawn(
     store: Store, private: Any
 ):
     with dpcore.follow("mine", **TOLD) as run:
-        trainer = trainer_of(private, run, max_steps=12, eval_strategy="steps", eval_steps=6)
-        trainer.eval_dataset = sentences(40)
-        trainer.compute_metrics = lambda found: {
-            "accuracy": float((found.predictions.argmax(1) == found.label_ids).mean())
-        }
-        trainer.train()
+        measured = {"eval_strategy": "steps", "eval_steps": 6}
+        trainer_of(private, run, sentences(40), max_steps=12, **measured).train()
         assert run.steps == len(private.taken) == 12
         mechanism = dpcore.Mechanism.constant(BATCH / EXAMPLES, SIGMA, 12)
         assert run.epsilon() == dpcore.epsilon(mechanism, 1e-3)
