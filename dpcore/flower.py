@@ -29,9 +29,9 @@ POISSON = "poisson"
 FIXED_SIZE = "without-replacement"
 ALL = "no-amplification"
 METHODS = {  # sampling_method -> accounting_method of what was spent
-    POISSON: "dpcore certified: Poisson, a client more or less",
-    FIXED_SIZE: "dpcore certified: without replacement, a client replaced",
-    ALL: "dpcore certified: no amplification, a client more or less",
+    POISSON: "dpcore proven upper bound: Poisson, a client more or less",
+    FIXED_SIZE: "dpcore proven upper bound: without replacement, a client replaced",
+    ALL: "dpcore proven upper bound: no amplification, a client more or less",
 }
 VERSION = 1  # of the state
 
@@ -39,9 +39,12 @@ VERSION = 1  # of the state
 class CertifiedAccountant:
     """A `PrivacyAccountant` of Flower whose epsilon is the certified upper bound.
 
+    With more than 25 kinds of Poisson rounds it is that of Rényi DP, which is larger.
+
     `config` is a `PrivacyConfig` of Flower. `run` of `dpcore.follow` gets a step for each release,
     but for rounds without replacement, which it cannot count. Rounds without replacement that
-    differ are all counted at the largest share and with the least noise of any.
+    differ are all counted at the largest share and with the least noise of any, at shares of 1e-4
+    or more.
 
     >>> from types import SimpleNamespace as Named
     >>> config = Named(sampling_method="poisson", population_size=100, target_delta=1e-5)
@@ -157,12 +160,14 @@ class CertifiedAccountant:
         if self._method != FIXED_SIZE:
             whole = merged(releases)
             assert whole, "something was composed"
-            name = CERTIFIED if len(whole.releases) <= MAX_KINDS else "rdp"
+            quick = self._method == ALL or len(whole.releases) <= MAX_KINDS
+            name = CERTIFIED if quick else "rdp"
             return ACCOUNTANTS[name], whole
-        q = max(each.q for each in releases)
+        sampler = SAMPLERS["fixed_size"]
+        q = max(each.q for each in releases)  # a larger one and a smaller sigma tell more
         sigma = min(each.sigma for each in releases)
         steps = sum(each.count for each in releases)
-        return Drawn(SAMPLERS["fixed_size"]), Mechanism.constant(q, sigma, steps)
+        return Drawn(sampler), Mechanism.constant(max(q, sampler.least_q), sigma, steps)
 
     def _epsilon(self, composed: list[tuple[Any, int]], delta: float) -> float:
         check.delta(delta=delta)

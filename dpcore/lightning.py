@@ -15,8 +15,8 @@ from dpcore.runs.followed.updates import is_spent, skipped
 def callback(run: FollowedRun) -> Any:
     """The callback that counts, logs what the module logs, and stops at the run's target.
 
-    The target also wins over the trainer's `min_epochs` and `min_steps`. Errors: ImportError
-    without Lightning.
+    The target also wins over the trainer's `min_epochs` and `min_steps`. The end of the training is
+    not that of the run: finish it. Errors: ImportError without Lightning.
     """
     theirs = importlib.import_module("lightning.pytorch")
     follower = Follower(run)
@@ -35,6 +35,9 @@ def callback(run: FollowedRun) -> Any:
 
         def on_validation_end(self, trainer: Any, *_: Any) -> None:
             follower.log(trainer)
+
+        def on_exception(self, trainer: Any, module: Any, exception: BaseException) -> None:
+            run.__exit__(type(exception), exception, None)  # Lightning keeps an interrupt to itself
 
     return Follow()
 

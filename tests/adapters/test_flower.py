@@ -73,9 +73,28 @@ def test_rounds_that_differ_are_counted_together_and_without_replacement_as_the_
     whole = dpcore.Mechanism.constant(0.1, 3.0, 3) + dpcore.Mechanism.constant(0.05, 2.0, 1)
     assert mixed.get_epsilon(DELTA) == float(dpcore.epsilon(whole, DELTA))
     assert mixed.get_delta(0.5) == float(dpcore.delta(whole, 0.5))
-    for sigma in np.linspace(1.0, 2.0, 30):  # too many kinds for the certified bound
-        mixed.compose(event(float(sigma), 10))
-    assert mixed.get_epsilon(DELTA) > float(dpcore.epsilon(whole, DELTA))
+    together = accountant("no-amplification")
+    all_clients = []
+    for sigma in np.linspace(4.0, 8.0, 30).tolist():
+        mixed.compose(event(sigma, 10))
+        together.compose(event(sigma, N))
+        whole = whole + dpcore.Mechanism.constant(0.1, sigma, 1)
+        all_clients.append(dpcore.Release(1.0, sigma))
+    quick = dpcore.epsilon(whole, DELTA, accountant="rdp")  # too many kinds for the certified bound
+    assert mixed.get_epsilon(DELTA) == pytest.approx(float(quick))
+    certified = dpcore.epsilon(dpcore.Mechanism(tuple(all_clients)), DELTA)
+    assert together.get_epsilon(DELTA) == float(certified)
+
+
+def test_a_tiny_share_without_replacement_has_an_epsilon_that_is_not_too_small():
+    clients = 1_000_000
+    config = SimpleNamespace(sampling_method="without-replacement", population_size=clients)
+    counted = CertifiedAccountant(config)
+    counted.compose(event(4.0, 50, clients), 10)
+    mechanism = dpcore.Mechanism.constant(1e-4, 4.0, 10)
+    larger = dpcore.epsilon(mechanism, 1e-6, sampler="fixed_size")
+    exact = dpcore.epsilon(dpcore.Mechanism.constant(5e-5, 2.0, 10), 1e-6)  # one direction
+    assert exact.lower <= counted.get_epsilon(1e-6) == float(larger) < 1
 
 
 def test_a_round_that_would_exceed_is_known_before_and_changes_nothing():

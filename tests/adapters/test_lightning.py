@@ -1,5 +1,6 @@
 """Lightning's Trainer with the callback of a followed run, on a private training by Opacus."""
 
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -195,11 +196,21 @@ def test_no_step_beyond_the_target_where_a_batch_takes_several(store: Store, pri
         assert run.steps_left() < 2
 
 
-def test_a_training_that_fails_is_said_to_have_failed(store: Store, private: Any):
+@pytest.mark.parametrize(
+    ("raised", "seen", "status"),
+    [
+        (ArithmeticError("a defect of the module"), ArithmeticError, "failed"),
+        (KeyboardInterrupt(), SystemExit, "cancelled"),
+    ],
+)
+def test_a_training_that_fails_or_is_interrupted_is_said_to_have_been(
+    store: Store, private: Any, raised: Any, seen: Any, status: str
+):
     lightning = library("lightning")
+    interrupt = signal.getsignal(signal.SIGINT)  # which Lightning then ignores
 
     def fail(*_: Any) -> None:
-        raise ArithmeticError("a defect of the module")
+        raise raised
 
     def train() -> None:
         with dpcore.follow("mine", **TOLD) as run:
@@ -207,7 +218,8 @@ def test_a_training_that_fails_is_said_to_have_failed(store: Store, private: Any
             trainer.fit(private.module, private.loader)
 
     private.module.on_train_batch_end = fail
-    with pytest.raises(ArithmeticError):
+    with pytest.raises(seen):
         train()
+    signal.signal(signal.SIGINT, interrupt)
     kept = kept_in(store)
-    assert (kept.status, kept.done) == ("failed", 1)
+    assert (kept.status, kept.done) == (status, 1)
