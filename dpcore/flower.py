@@ -136,12 +136,17 @@ class CertifiedAccountant:
         for key in ("schema_version", "backend", "config"):
             if state.get(key) != own[key]:
                 raise ValueError(f"Expected {key}={state.get(key)!r} to be {own[key]!r}.")
-        event_of = importlib.import_module("flwr.supercore.privacy_accounting").GaussianPrivacyEvent
+        theirs = importlib.import_module("flwr.supercore.privacy_accounting")
         composed = []
-        for each in state["compositions"]:
-            event = event_of(**each["event"])
-            self._release(event, each["count"])
-            composed.append((event, each["count"]))
+        try:
+            for each in state["compositions"]:
+                event = theirs.GaussianPrivacyEvent(**each["event"])
+                self._release(event, each["count"])
+                composed.append((event, each["count"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"Expected compositions as state_dict() wrote them: {error}."
+            ) from None
         self._composed = composed
 
     def _release(self, event: Any, count: int) -> Release:

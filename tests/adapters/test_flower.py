@@ -233,6 +233,9 @@ def test_flower_takes_it_for_one_of_its_own(method: str):
     assert again.state_dict() == counted.state_dict()
     with pytest.raises(ValueError, match="backend"):
         again.load_state_dict(own.state_dict())
+    with pytest.raises(ValueError, match="compositions"):
+        again.load_state_dict({**state, "compositions": [{"count": 1}]})
+    assert again.get_privacy_spent() == spent
 
 
 @pytest.mark.long

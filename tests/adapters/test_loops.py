@@ -75,7 +75,8 @@ def test_a_loop_of_jax_privacy_stops_at_its_target_and_learns(store: Store) -> N
     names = {
         "dpcore": dpcore,
         "plan": config.plan,
-        "gradients": config.plan.clipped_grad(loss, batch_argnums=(1, 2)),
+        "gradients": jax.jit(config.plan.clipped_grad(loss, batch_argnums=(1, 2))),
+        "pad_to_multiple_of": library("jax_privacy.batch_selection").pad_to_multiple_of,
         "weights": jax.numpy.zeros((x.shape[1], 10)),
         "x": x,
         "y": y,
