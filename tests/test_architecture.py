@@ -28,7 +28,15 @@ MAX_CHARACTERS = 381_000  # of the source that is not Python: TOML, scripts, sty
 # not import each other. A module belongs to the layer with the longest name that begins its own.
 LAYERS = [
     ["app", "dpcore.__main__"],
-    ["pages", "dpcore.commands", "dpcore.notebook", "dpcore.facade"],
+    [
+        "pages",
+        "dpcore.commands",
+        "dpcore.notebook",
+        "dpcore.facade",
+        "dpcore.flower",
+        "dpcore.lightning",
+        "dpcore.transformers",
+    ],
     ["dpcore.labfile"],
     ["dpcore.figures"],
     ["dpcore.papers"],
