@@ -16,6 +16,11 @@ ASSUMED = (
     " at that rate, clipped its gradient, and drew that noise."
 )
 
+CHOSEN_BEFORE = (
+    "That holds if no sigma, q or number of steps was chosen by the results of earlier runs, as in"
+    " a grid or a random search."
+)
+
 
 class Recounted(NamedTuple):
     """A run, its certified epsilon, and the standing of the epsilon that was told."""
@@ -47,7 +52,8 @@ def price_of(runs: Sequence[ForeignRun]) -> Price:
     """The price of choosing the best of the runs: all of them together, at the smallest delta.
 
     **Guarantees:** whichever run is released, by whatever it is chosen, its epsilon is at most
-    this. Source: dpcore/privacy/selection/README.md, Theorem 1.
+    this, if sigma, q and steps of no run followed from the results of others. Source:
+    dpcore/privacy/selection/README.md, Theorem 1.
     """
     releases: list[Release] = [run.release for run in runs]
     delta = min(run.request.delta for run in runs)
@@ -58,24 +64,37 @@ def price_of(runs: Sequence[ForeignRun]) -> Price:
 
 def price_in_words(price: Price, found: Found) -> str:
     """The price of the best run in a few sentences."""
-    count = len(found.runs)
-    which = "Releasing the best of them"
-    alone = ""
+    said = []
     if price.best is not None:
         accuracy = percent(price.best.accuracy or 0.0)
-        of_one = recounted(price.best).reading
-        alone = f"Best: {named(price.best)}, accuracy {accuracy}; alone, epsilon {of_one}. "
-        which = f"Released as the best of {count} runs, it"
-    if count == 1:
-        return f"{alone}It is the only run, so that nothing was chosen."
-    cost = price.reading
-    most = f"no number. {cost.note}" if math.isinf(cost.value) else outward(cost.value, math.ceil)
-    words = f"{alone}{which} costs epsilon of at most {most} at delta {price.delta:g}, since all"
-    words = f"{words} {count} used the data."
+        alone = recounted(price.best).reading
+        said.append(f"Best: {named(price.best)}, accuracy {accuracy}; alone, epsilon {alone}.")
+    if len(found.runs) > 1:
+        said.append(_cost(price, len(found.runs)))
+    else:
+        said.append("It is the only run that could be counted.")
+    if len({run.release for run in found.runs}) > 1:
+        said.append(CHOSEN_BEFORE)
     if found.left_out:
-        words = f"{words} The rows that were left out are not in this: if they trained on the data,"
-        words = f"{words} it costs more."
-    return words
+        said.append(
+            "Rows that were left out are not in this: if they trained on the data, choosing costs"
+            " more."
+        )
+    return " ".join(said)
+
+
+def _cost(price: Price, count: int) -> str:
+    """The cost of releasing the best of several runs."""
+    cost = price.reading
+    if math.isinf(cost.value):
+        return (
+            f"Released as the best of {count} runs, it has no proven epsilon. {cost.note}".strip()
+        )
+    most = outward(cost.value, math.ceil)
+    return (
+        f"Released as the best of {count} runs, it costs epsilon of at most {most} at delta"
+        f" {price.delta:g}, since all {count} used the data."
+    )
 
 
 def named(row: ForeignRun | LeftOut) -> str:
@@ -114,5 +133,6 @@ def as_object(ids: Sequence[str], found: Found) -> dict[str, Any]:
         "best": best,
         "epsilon_of_choosing": price.reading.value,
         "delta": price.delta,
+        "said": price_in_words(price, found),
     }
     return finite(whole)

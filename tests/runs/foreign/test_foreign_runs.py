@@ -17,7 +17,7 @@ from dpcore.runs.expected import seconds_for
 from dpcore.runs.export import FORMS, record_of
 from dpcore.runs.export.data_forms import figures_of
 from dpcore.runs.foreign.database import MAGIC
-from dpcore.runs.foreign.price import price_of
+from dpcore.runs.foreign.price import price_in_words, price_of
 from dpcore.runs.foreign.runs import Columns, Found, found_in, keep
 from dpcore.runs.foreign.table import MAX_ROWS, read_table
 from dpcore.runs.record import Status
@@ -44,6 +44,7 @@ WORDS = [
     *("--delta", "1e-5", "--examples", "60_000"),
     *("--epsilon", "eps", "--accuracy", "accuracy"),
 ]
+ONE = dpcore.Mechanism.constant(q=0.1, sigma=1.0, steps=10)
 FIRST = dpcore.Mechanism.constant(q=0.01, sigma=1.1, steps=1000)
 SECOND = dpcore.Mechanism.constant(q=0.01, sigma=0.9, steps=1000)
 
@@ -134,7 +135,8 @@ def test_a_person_reads_what_was_imported_left_out_and_what_the_best_costs(
     assert "Imported 2 runs of trackio.db. The values are as told, not observed." in out
     assert "Best: row 2 (run-1), accuracy 94.4 %; alone, epsilon 2.31 to 2.32" in out
     assert "Released as the best of 2 runs, it costs epsilon of at most 2.77 at delta" in out
-    assert "if they trained on the data, it costs more" in out
+    assert "That holds if no sigma, q or number of steps was chosen by the results of" in out
+    assert "if they trained on the data, choosing costs more." in out
     assert "Left out row 4 (run-3): Expected q=1.7 to be above 0 and at most 1.\n" in err
     assert err.count("\n") == 3
 
@@ -308,7 +310,30 @@ def test_the_command_says_what_it_lacks_and_keeps_nothing(home: Path, capsys: Ou
     assert "Expected no --sigma with a run in JSON" in refused("run.json", "--sigma", "s")
 
 
-def test_one_run_chose_nothing(store: Store, capsys: Output):
+def test_the_price_says_what_it_does_not_cover():
+    def said(*rows: str) -> str:
+        told = of(TABLE + "\n".join(rows), columns_of())
+        return price_in_words(price_of(told.runs), told)
+
+    only = "It is the only run that could be counted."
+    assert said("1,0.1,10,0.5,") == (
+        f"Best: row 1, accuracy 50.0 %; alone, epsilon {dpcore.epsilon(ONE, delta=1e-5)}. {only}"
+    )
+    assert said("1,0.1,10,,", ",0.1,10,,").endswith(
+        f"{only} Rows that were left out are not in this: if they trained on the data, choosing"
+        " costs more."
+    )
+    alike = said("1,0.1,10,0.5,", "1,0.1,10,0.6,")
+    assert "Best: row 2" in alike
+    assert alike.endswith("since all 2 used the data.")
+    assert said("1,0.1,10,,", "2,0.1,10,,").endswith("as in a grid or a random search.")
+    none = said("1e-6,0.1,10,,", "1e-6,0.1,10,,")
+    assert none.startswith(
+        "Released as the best of 2 runs, it has no proven epsilon. sigma=1e-06 is"
+    )
+
+
+def test_a_name_with_control_characters_is_kept_without_them(store: Store):
     told = of(f"{TABLE}1,0.1,10,0.5,\n", columns_of())
     (run,) = keep(store, told.runs, "a\x1b[31m" + "x" * 300)
     assert "\x1b" not in store.run(run).imported
