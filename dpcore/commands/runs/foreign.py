@@ -28,21 +28,24 @@ def add_columns(parser: Parser) -> None:
     """Add the options that name the columns of a table."""
     for name, about in ABOUT.items():
         words = f"of a table: the column that has the {about}, or the number that all runs have"
-        parser.add_argument(option(name), metavar="COLUMN", default="", help=words)
+        parser.add_argument(option(name), metavar="COLUMN", help=words)
     parser.add_argument(
-        option(STUDY), metavar="NAME", default="", help="the study of Optuna, of several in a file"
+        option(STUDY), metavar="NAME", help="the study of Optuna, of several in a file"
     )
 
 
 def given(arguments: argparse.Namespace) -> list[str]:
     """The options of a table that were given."""
-    return [option(name) for name in OPTIONS if getattr(arguments, name)]
+    return [option(name) for name in OPTIONS if getattr(arguments, name) is not None]
 
 
 def read_foreign(arguments: argparse.Namespace, content: bytes) -> Found:
     """The runs of a table. Errors: ValueError if it has none that can be counted."""
-    table = read_table(content, arguments.study)
-    columns = Columns(**{name: getattr(arguments, name) for name in ABOUT})
+    for name in OPTIONS:
+        if getattr(arguments, name) == "":
+            raise ValueError(f"Expected {option(name)}='' to be a name.")
+    table = read_table(content, arguments.study or "")
+    columns = Columns(**{name: getattr(arguments, name) or "" for name in ABOUT})
     found = found_in(table, columns)
     if not found.runs:
         first = found.left_out[0]

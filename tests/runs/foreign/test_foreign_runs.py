@@ -306,6 +306,13 @@ def test_the_command_says_what_it_lacks_and_keeps_nothing(home: Path, capsys: Ou
     said = refused("bad.csv", *WORDS)
     assert "none of 1 is such a row. First, row 1: Expected examples" not in said
     assert "First, row 1: Expected steps in the column steps: it is empty." in said
+    for name, value in zip(WORDS[::2], WORDS[1::2], strict=True):
+        others = [each for each in WORDS if each not in (name, value)]
+        for wrong in ("x", "nan", ""):
+            said = refused("trackio.db", *others, f"{name}={wrong}")
+            assert said.startswith(f"dpcore: Expected {name}")
+    said = refused("trackio.db", *WORDS[2:], "--sigma=-1")
+    assert "First, row 1 (run-0): Expected sigma=-1.0 to be above 0." in said
     Path("run.json").write_text("{}")
     assert "Expected no --sigma with a run in JSON" in refused("run.json", "--sigma", "s")
 
