@@ -201,8 +201,9 @@ class FollowedRun:
         self._writer.start()
 
     def _told(self) -> Told:
-        phases = list(self._phases)  # before the steps, which then reach into the last phase
-        return Told(phases, self.steps, self._unaccounted, self._stride)
+        # Before the phases: a step that begins one meanwhile is new, and is written for itself.
+        steps = self.steps
+        return Told(list(self._phases), steps, self._unaccounted, self._stride)
 
     def attach(self, reader: Reader) -> None:
         """Count an engine's steps from now on, beginning with those that are new to the run."""

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,28 @@ def test_a_costlier_step_is_stored_before_the_next(store, follow, told):
     run.step(**told)
     kept = stored(store, run).plan
     assert kept.unaccounted or (kept.drawn[-1].q, kept.drawn[-1].sigma) == (run._q, run._sigma)
+
+
+class Overtaken(list):
+    """Phases that are read just before the training takes a costlier step."""
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run._phases)
+        self.run = run
+
+    def __iter__(self) -> Any:
+        before = iter(self[:])
+        self.run._phases = self[:]
+        self.run.step(sigma=0.3)
+        return before
+
+
+def test_a_costlier_step_is_stored_though_a_writing_had_just_begun(store, follow):
+    run = taken(follow(), 300)
+    run._phases = Overtaken(run)
+    written = run._told()
+    assert (written.steps, len(written.phases)) == (300, 1)  # of one moment
+    assert stored(store, run).plan.drawn[-1].sigma == 0.3
 
 
 def test_keys_are_those_that_others_have(follow):
