@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import Any
 
 # At a smaller delta not every accountant is sound. At its smallest sigma, 0.05, and one step of q =
 # 1, the certified one has masses of about e^-epsilon delta. A float must hold them with digits to
@@ -11,9 +12,24 @@ SMALLEST_DELTA = 1e-60
 
 
 def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+    number = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = as_float(value)
+    if math.isnan(number):
         raise ValueError(f"Expected {name}={value!r} to be a number.")
-    return float(value)
+    return number
+
+
+def as_float(value: Any) -> float:
+    """The number as float; infinite where no float holds it.
+
+    >>> as_float(10**400), as_float(1)
+    (inf, 1.0)
+    """
+    try:
+        return float(value)
+    except OverflowError:  # of a whole number that no float holds
+        return math.inf if value > 0 else -math.inf
 
 
 def positive(**values: object) -> None:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcore import check, extras
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, TradeoffCurve
@@ -206,16 +206,8 @@ def calibrate_sigma(
         spent=spent,
         runs=_runs(best_of, sampler),
     )
-    _check_proven(target, sampler, recipe)
-    if isinstance(target, EpsilonTarget) and sampler != POISSON:
-        check.in_range(0, 1, ends="(]", q=q)
-        found = sigma_for_sampler(sampler_of(sampler), target, q, steps)
-    else:
-        counted = _accountant(accountant, sampler, _others(spent))
-        found = questions.solve(
-            "sigma", target, q=q, steps=steps, accountant=counted, recipe=recipe
-        )
-    return replace(found, accountant=_name(accountant, sampler))
+    counting = _Counting(accountant, sampler, recipe, _others(spent))
+    return counting.solved("sigma", target, q=q, steps=steps)
 
 
 def calibrate_steps(
@@ -253,15 +245,8 @@ def calibrate_steps(
         spent=spent,
         runs=_runs(best_of, sampler),
     )
-    _check_proven(target, sampler, recipe)
-    if isinstance(target, EpsilonTarget) and sampler != POISSON:
-        found = steps_for_sampler(sampler_of(sampler), target, q, sigma)
-    else:
-        counted = _accountant(accountant, sampler, _others(spent))
-        found = questions.solve(
-            "steps", target, q=q, sigma=sigma, accountant=counted, recipe=recipe
-        )
-    return replace(found, accountant=_name(accountant, sampler))
+    counting = _Counting(accountant, sampler, recipe, _others(spent))
+    return counting.solved("steps", target, q=q, sigma=sigma)
 
 
 def calibrate_batch(
@@ -302,18 +287,8 @@ def calibrate_batch(
         spent=spent,
         runs=_runs(best_of, sampler),
     )
-    _check_proven(target, sampler, recipe)
-    counted = _accountant(accountant, sampler, _others(spent))
-    found = questions.solve(
-        "batch",
-        target,
-        sigma=sigma,
-        steps=steps,
-        examples=examples,
-        accountant=counted,
-        recipe=recipe,
-    )
-    return replace(found, accountant=_name(accountant, sampler))
+    counting = _Counting(accountant, sampler, recipe, _others(spent))
+    return counting.solved("batch", target, sigma=sigma, steps=steps, examples=examples)
 
 
 def judge(claim: Claim | str) -> ClaimVerdict:
@@ -404,6 +379,36 @@ def _runs(best_of: int | str | None, sampler: str) -> NumberOfRuns | None:
             f"Expected no best_of with sampler={sampler!r}: it is proven for Poisson batches alone."
         )
     return read_runs(str(best_of))
+
+
+# Searches for batches that are not Poisson's, by what they find.
+FOR_SAMPLER: dict[str, Callable[..., Answer]] = {
+    "sigma": sigma_for_sampler,
+    "steps": steps_for_sampler,
+}
+
+
+class _Counting(NamedTuple):
+    """The ways of counting that all calibrations share."""
+
+    accountant: str
+    sampler: str
+    recipe: Recipe
+    others: tuple[Other, ...]  # released before the steps, and not Gaussian
+
+    def solved(self, quantity: str, target: Target, **known: Any) -> Answer:
+        """The last value of a quantity that keeps the target."""
+        _check_proven(target, self.sampler, self.recipe)
+        search = FOR_SAMPLER.get(quantity)
+        if search and isinstance(target, EpsilonTarget) and self.sampler != POISSON:
+            check.in_range(0, 1, ends="(]", q=known["q"])
+            found = search(sampler_of(self.sampler), target, **known)
+        else:
+            counted = _accountant(self.accountant, self.sampler, self.others)
+            found = questions.solve(
+                quantity, target, accountant=counted, recipe=self.recipe, **known
+            )
+        return replace(found, accountant=_name(self.accountant, self.sampler))
 
 
 def _check_proven(target: Target, sampler: str, recipe: Recipe) -> None:

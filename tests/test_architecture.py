@@ -177,7 +177,8 @@ def test_torch_is_never_in_privacy_figures_or_a_page() -> None:
 def test_what_only_one_room_needs_is_only_there() -> None:
     assert under(users_of("ipywidgets", "anywidget", "IPython"), "dpcore.notebook") == set()
     assert under(users_of("ray"), "dpcore.runs.ray_pool") == set()
-    assert under(users_of("sqlite3"), "dpcore.runs.store", "dpcore.runs.store_file") == set()
+    databases = ("dpcore.runs.store", "dpcore.runs.store_file", "dpcore.runs.foreign.database")
+    assert under(users_of("sqlite3"), *databases) == set()
 
 
 def test_privacy_and_the_statistics_of_audits_need_numpy_and_scipy_only() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from dpcore.claims.claim import NAMES, Claim
-from dpcore.claims.dp_event import read_event
+from dpcore.claims.dp_event import read_beside, read_event
 from dpcore.claims.facts import NAMES as FACT_NAMES
 from dpcore.claims.printed import printed_epsilon
 from dpcore.claims.verdict import ClaimVerdict, Standing, as_object, judge
@@ -84,6 +84,8 @@ def claim_in(found: Mapping[str, Any]) -> Claim:
         values["epsilon"] = printed_epsilon(str(values["epsilon"]))
     if "mechanism" in values:
         values["mechanism"] = read_event(values["mechanism"]).mechanism
+    if "beside" in values:
+        values["beside"] = tuple(map(read_beside, values["beside"]))
     if "runs" in values:
         values["runs"] = read_runs(str(values["runs"]))
     try:

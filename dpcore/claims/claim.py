@@ -8,6 +8,7 @@ from dpcore import check
 from dpcore.claims.printed import Printed
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.privacy.beside import Other
 from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism
 from dpcore.privacy.report.statement import ADJACENCY
 from dpcore.privacy.sampling import SAMPLERS, sampler_of
@@ -100,6 +101,7 @@ class Claim:
     accountant: str | None = None  # one of ACCOUNTANTS
     runs: NumberOfRuns | None = None  # of which the best is published, if epsilon is to cover that
     mechanism: Mechanism | None = None  # the releases, if a record has them
+    beside: tuple[Other, ...] | None = None  # releases on the same data that are not Gaussian
 
     def __post_init__(self) -> None:
         if self.epsilon is not None:

@@ -6,13 +6,14 @@ lists, or as objects. Both are read, and so is Python's print of an event; objec
 
 import ast
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 from dpcore.claims.claim import Claim
+from dpcore.privacy.beside import Laplace, Other
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.sampling import SAMPLERS
 
@@ -21,6 +22,7 @@ EVENTS = {name: each.event for name, each in SAMPLERS.items() if each.event}
 SAMPLED = {event.name: sampler for sampler, event in EVENTS.items()}
 FIELDS = {  # of known events, in order
     "GaussianDpEvent": ("noise_multiplier",),
+    "LaplaceDpEvent": ("noise_multiplier",),
     **{event.name: (*event.fields, "event") for event in EVENTS.values()},
     "SelfComposedDpEvent": ("event", "count"),
     "ComposedDpEvent": ("events",),
@@ -31,8 +33,9 @@ MAX_RELEASES = 1000  # kinds of steps, one after another
 Event = dict[str, Any]
 
 
-def event_of(mechanism: Mechanism) -> Event:
-    """Return the mechanism as a DpEvent of fields, with `module_name` and `class_name`.
+def event_of(mechanism: Mechanism, others: Sequence[Other] = ()) -> Event:
+    """Return the mechanism, and Laplace releases beside it, as a DpEvent of fields, with
+    `module_name` and `class_name`.
 
     >>> event = event_of(Mechanism.constant(1.0, 2.0, 1))
     >>> event["module_name"], event["class_name"]
@@ -41,11 +44,25 @@ def event_of(mechanism: Mechanism) -> Event:
     2.0
     """
     events = [_released(each) for each in mechanism.releases]
+    events += [event_beside(each) for each in others if isinstance(each, Laplace)]
     return events[0] if len(events) == 1 else _event("ComposedDpEvent", events=events)
 
 
+def event_beside(release: Laplace) -> Event:
+    """Return a release beside the steps as a DpEvent."""
+    return _repetition(_event("LaplaceDpEvent", noise_multiplier=release.scale), release.count)
+
+
+def read_beside(found: Any) -> Laplace:
+    """Read what `event_beside` wrote. Errors: ValueError for another event."""
+    drawn = [release for _, release in _releases(_object(found), "")]
+    if len(drawn) != 1 or not isinstance(drawn[0], Laplace):
+        raise ValueError("Expected a LaplaceDpEvent beside the steps.")
+    return drawn[0]
+
+
 def read_event(found: Any) -> Claim:
-    """Read q, sigma, steps and sampler of an event.
+    """Read q, sigma, steps and sampler of an event, and Laplace releases beside its steps.
 
     Errors: ValueError for an event of another kind.
 
@@ -54,9 +71,11 @@ def read_event(found: Any) -> Claim:
     """
     drawn = list(_releases(_object(found), ""))
     samplers = {sampler for sampler, _ in drawn if sampler}
-    if not drawn or len(samplers) > 1:
-        raise ValueError("Expected the event to hold steps of one kind of sampling.")
-    return replace(claim_of([release for _, release in drawn]), sampler=next(iter(samplers), None))
+    steps = [release for _, release in drawn if isinstance(release, Release)]
+    others = tuple(release for _, release in drawn if isinstance(release, Laplace))
+    if not steps or len(samplers) > 1:
+        raise ValueError("Expected the event to hold Gaussian steps of one kind of sampling.")
+    return replace(claim_of(steps), sampler=next(iter(samplers), None), beside=others or None)
 
 
 def claim_of(releases: list[Release]) -> Claim:
@@ -86,11 +105,11 @@ def _released(release: Release) -> Event:
     step = _event("GaussianDpEvent", noise_multiplier=float(release.sigma))
     if release.q < 1:
         step = _event("PoissonSampledDpEvent", sampling_probability=float(release.q), event=step)
-    return (
-        step
-        if release.count == 1
-        else _event("SelfComposedDpEvent", event=step, count=release.count)
-    )
+    return _repetition(step, release.count)
+
+
+def _repetition(event: Event, count: int) -> Event:
+    return event if count == 1 else _event("SelfComposedDpEvent", event=event, count=count)
 
 
 def _event(class_name: str, **values: Any) -> Event:
@@ -123,11 +142,21 @@ def _object(found: Any, depth: int = 0) -> Event:
     return {"class_name": name, **values}
 
 
-def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[tuple[str, Release]]:
+Drawn = tuple[str, Release | Laplace]  # a release, and the sampler of its batch
+
+
+def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[Drawn]:
     """Yield the releases of an event, each with its sampler; "" if every batch has all examples."""
     match event["class_name"]:
         case "GaussianDpEvent":
             yield sampler, Release(q, event["noise_multiplier"])
+        case "LaplaceDpEvent":
+            if sampler:
+                raise ValueError(
+                    "Expected no LaplaceDpEvent on a sample: only one of all records has a bound"
+                    " here."
+                )
+            yield "", Laplace(event["noise_multiplier"])
         case name if name in SAMPLED:
             if sampler:
                 raise ValueError("Expected no sample to be drawn from a sample.")
@@ -150,11 +179,11 @@ def _rate(event: Event) -> float:
     return checked.batch / checked.examples
 
 
-def _on_one_sample(event: Event, sampler: str, q: float) -> Iterator[tuple[str, Release]]:
+def _on_one_sample(event: Event, sampler: str, q: float) -> Iterator[Drawn]:
     """Join Gaussians on the same sample into one release: their squared ratios of signal to noise
     add up.
     """
-    inner = [release for _, release in _releases(event, sampler)]
+    inner = [each for _, each in _releases(event, sampler) if isinstance(each, Release)]
     if len(inner) == 1 and inner[0].count == 1:
         yield sampler, Release(q, inner[0].sigma)
     elif inner:
@@ -164,10 +193,10 @@ def _on_one_sample(event: Event, sampler: str, q: float) -> Iterator[tuple[str, 
         )
 
 
-def _repeated(once: list[tuple[str, Release]], count: Any) -> Iterator[tuple[str, Release]]:
+def _repeated(once: list[Drawn], count: Any) -> Iterator[Drawn]:
     if len(once) == 1:
         ((sampler, each),) = once
-        yield sampler, Release(each.q, each.sigma, each.count * Claim(steps=count).steps)  # type: ignore[operator]
+        yield sampler, replace(each, count=each.count * Claim(steps=count).steps)  # type: ignore[operator]
         return
     if not isinstance(count, int) or not 1 <= count * max(1, len(once)) <= MAX_RELEASES:
         raise ValueError(

@@ -40,6 +40,7 @@ EVENT_CALL = re.compile(
     rf"(?P<within>\bcompose\(\s*(?:\w+\.)*)?\b(?P<event>(?:{'|'.join(FIELDS)})\()"
 )
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
+SEVERAL_EVENTS = "The text has several events: paste the one that holds the whole training."
 BRACKET = re.compile(r"#[^\n]*|[()\[\]{}]")  # and comments, in which brackets mean nothing
 STATE = re.compile(r"(?:OrderedDict\(|\{)[^\n]{0,40}[\"']history[\"']")
 ASSIGNED = re.compile(r"\bhistory\s?=\s?(?P<list>\[\([\d\s.,()e-]+\)\])")
@@ -220,19 +221,21 @@ def _with_event(text: str) -> Read | None:
         try:
             claim = read_event(event_in(text[start:stop]))
         except ValueError:
+            if "LaplaceDpEvent" in call["event"]:
+                raise ValueError(SEVERAL_EVENTS) from None
             if composed or within:
                 return None
             continue
         goes_on = within and text[stop:].lstrip().startswith(",")
+        if claim.beside and (goes_on or not composed):
+            raise ValueError(SEVERAL_EVENTS)
         found.append((claim if composed and not goes_on else _step_of(claim), start, stop))
     if not found:
         return None
     claim, start, stop = next((each for each in found if each[0].mechanism), found[0])
     others = any(each[0] not in (claim, _step_of(claim)) for each in found)
     if others or (calls and len(found) > 1):
-        raise ValueError(
-            "The text has several events: paste the one that holds the whole training."
-        )
+        raise ValueError(SEVERAL_EVENTS)
     alone = _of_event(claim, start, stop)
     around = _around(text, start, stop, alone.claim)
     return around._replace(passed=(*alone.passed, *around.passed))

@@ -7,6 +7,7 @@ from functools import lru_cache
 from dpcore.claims.cases import Case, cases_of, rates_of
 from dpcore.claims.claim import ADJACENCIES, Claim, own_adjacency, sampler_under
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.beside import Beside, Laplace, Other
 from dpcore.privacy.ends import safe_pair
 from dpcore.privacy.mechanism import Kind, Mechanism, Reading
 from dpcore.privacy.report.numbers import nearest, plain
@@ -20,6 +21,7 @@ NO_CHOICE = (
 )
 PRESENT = ("zero_out", "add_remove")  # adjacencies under which an example is present or absent
 ONLY_LOWER = "Under {} adjacency only the lower bound holds; the upper bound is proven for {}."
+ALONE = "The upper bound beside other releases is proven for Poisson batches and one run alone."
 NO_BOUND = "Bounds for {} adjacency do not carry over to {}."
 
 
@@ -88,6 +90,7 @@ class ClaimedSetup:
     sampler: str
     adjacency: str
     runs: NumberOfRuns | None = None  # of which the best is published
+    beside: tuple[Other, ...] = ()  # releases on the same data that are not Gaussian
 
     @property
     def mechanism(self) -> Mechanism:
@@ -130,6 +133,9 @@ class ClaimedSetup:
 
         Errors: ValueError or RuntimeError, a sentence, if a reading cannot be computed.
         """
+        if self.beside and (self.sampler != Poisson.name or self.runs is not None):
+            steps = replace(self, beside=()).proven_bounds()
+            return replace(steps, upper=math.inf, note=ALONE)
         if self.runs is not None:
             return self._of_best(self.runs)
         found = [self._of_case(each) for each in self.cases]
@@ -166,10 +172,22 @@ class ClaimedSetup:
             f"{batches}, q = {_spread(list(self.rates))}, sigma = {sigmas}, {steps} {word}"
             f"{f', {lengths} an epoch' if lengths else ''}, delta = {plain(self.delta)} "
             f"and {self.neighbours}{f', {self.runs.phrase}' if self.runs else ''}"
+            f"{self._others_in_words}"
         )
+
+    @property
+    def _others_in_words(self) -> str:
+        count = sum(each.count for each in self.beside)
+        if not count:
+            return ""
+        scales = _spread([each.scale for each in self.beside if isinstance(each, Laplace)])
+        releases = "a Laplace release" if count == 1 else f"{count:,} Laplace releases"
+        return f", beside {releases} of scale {scales}"
 
     def _of_case(self, case: Case) -> Bounds:
         """Bound one reading, from below by the fewest steps and from above by the most."""
+        if self.beside:
+            return self._transferred(self._with_others(case))
         first, *others = case.most.releases
         if others:
             return self._transferred(mechanism_bounds(case.most, self.sampler, self.delta))
@@ -182,6 +200,14 @@ class ClaimedSetup:
         if name != self.sampler:
             return both
         return self._transferred(both)
+
+    def _with_others(self, case: Case) -> Bounds:
+        """Bound one reading beside releases that are not Gaussian, in one product."""
+        accountant = Beside(self.beside)
+        most = _of(accountant.spent(case.most, self.delta))
+        if case.fewest == case.most:
+            return most
+        return replace(most, lower=accountant.spent(case.fewest, self.delta).lower or 0.0)
 
     def _still_told(self, case: Case) -> float:
         """Return a lower bound if an epoch may leave examples out."""
@@ -234,7 +260,8 @@ def setup_of(claim: Claim) -> ClaimedSetup:
     assert claim.delta is not None
     sampler = claim.sampler or Poisson.name
     adjacency = claim.adjacency or own_adjacency(sampler)
-    return ClaimedSetup(cases_of(claim, sampler), claim.delta, sampler, adjacency, claim.runs)
+    cases = cases_of(claim, sampler)
+    return ClaimedSetup(cases, claim.delta, sampler, adjacency, claim.runs, claim.beside or ())
 
 
 def _spread(values: list[float]) -> str:

@@ -10,9 +10,10 @@ from dpcore.claims import review
 from dpcore.claims.accountant_variants import Recount, giving, recounts
 from dpcore.claims.cases import clashes
 from dpcore.claims.claim import MEANT, Claim, values_of
-from dpcore.claims.dp_event import event_of
+from dpcore.claims.dp_event import event_beside, event_of
 from dpcore.claims.facts import completeness
 from dpcore.claims.setup import Bounds, ClaimedSetup, missing, setup_of
+from dpcore.privacy.beside import Laplace
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import finite, nearest, outward
 from dpcore.privacy.report.statement import delta_warning
@@ -99,7 +100,7 @@ def _verdict(claim: Claim) -> ClaimVerdict:
 
 def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     setup, bounds = certificate.setup, certificate.bounds
-    counted = recounts(setup)
+    counted = () if setup.beside else recounts(setup)  # they know Gaussian steps alone
     notes, condition = _notes(claim, certificate), _condition(claim, setup)
     if claim.epsilon is None:
         text = review.insufficient(("epsilon",))
@@ -189,10 +190,7 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
     """
     certificate = verdict.certificate
     return {
-        "claim": {
-            name: event_of(value) if isinstance(value, Mechanism) else getattr(value, "text", value)
-            for name, value in values_of(verdict.claim).items()
-        },
+        "claim": {name: _value(each) for name, each in values_of(verdict.claim).items()},
         "verdict": verdict.standing.value,
         "sentence": verdict.sentence,
         "room": verdict.room,
@@ -205,10 +203,21 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
     }
 
 
+def _value(value: Any) -> Any:
+    """A value of a claim for JSON."""
+    if isinstance(value, Mechanism):
+        return event_of(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Laplace):
+        return [event_beside(each) for each in value]
+    return getattr(value, "text", value)
+
+
 def event_for(certificate: Certificate) -> dict[str, Any] | None:
     """Return the mechanism as a DpEvent of dp-accounting; None unless sampling is Poisson."""
     setup = certificate.setup
-    return event_of(setup.mechanism) if setup.sampler == Poisson.name else None
+    if setup.sampler != Poisson.name:
+        return None
+    return event_of(setup.mechanism, setup.beside)
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:

@@ -106,6 +106,7 @@ def _at_least(least: str) -> str:
     return "no number." if least == "0" else f"at least {least}, proven."
 
 
+MIN_Q = 1e-100  # below, q^2 underflows
 MIN_SIGMA = 1e-6  # beyond these two, sigma^2 or e^(1/sigma^2) is no float
 MAX_SIGMA = 1e9
 
@@ -134,7 +135,7 @@ class Release:
 
     def __post_init__(self) -> None:
         check.in_range(0, 1, ends="(]", q=self.q)
-        check.in_range(1e-100, 1, q=self.q)  # below, q^2 underflows
+        check.in_range(MIN_Q, 1, q=self.q)
         check.positive(sigma=self.sigma)
         check.in_range(MIN_SIGMA, MAX_SIGMA, sigma=self.sigma)
         check.whole(1, count=self.count)

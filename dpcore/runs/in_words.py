@@ -28,16 +28,16 @@ def status_of(run: Run) -> str:
         return "cancelling"
     if run.position:
         return f"{run.status}, number {run.position}"
-    if run.followed:
+    if run.followed and not run.imported:
         return f"followed, {run.status}"
     return with_origin(run.status.value, run)
 
 
 def with_origin(words: str, run: Run) -> str:
     """The words, marked if the run is imported, or followed."""
-    if run.followed:
-        return f"{words}, followed"
-    return f"{words}, imported" if run.imported else words
+    if run.imported:
+        return f"{words}, imported"
+    return f"{words}, followed" if run.followed else words
 
 
 def steps_of(run: Run) -> int:

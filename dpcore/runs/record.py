@@ -12,6 +12,7 @@ from typing import Any
 
 from dpcore.audit.request import AuditRequest
 from dpcore.regular_file import regular_text
+from dpcore.runs.followed.request import IMPORTED_MARK, MARK
 from dpcore.runs.kinds import (
     FOLLOWED,
     KINDS,
@@ -100,6 +101,13 @@ class Run:
     def followed(self) -> bool:
         """True for the training of another program, which alone can go on with it or end it."""
         return self.kind == FOLLOWED.name
+
+    @property
+    def mark(self) -> str:
+        """What stands wherever a followed run, or one of another program, is shown; else empty."""
+        if not self.followed:
+            return ""
+        return IMPORTED_MARK if self.imported else MARK
 
     @property
     def active(self) -> bool:

@@ -3,6 +3,7 @@ claim is.
 """
 
 import json
+import math
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -33,11 +34,14 @@ from dpcore.claims.accountant_variants import (
     giving,
     recounts,
 )
+from dpcore.claims.certificate import certificate_of, check_again
 from dpcore.claims.dp_event import event_in, event_of, read_event
 from dpcore.claims.reading import read
 from dpcore.claims.setup import setup_of
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.beside import Laplace
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.selection.best_of import read_runs
 from tests.golden import EXPERIMENTS
 
 RELEASES = st.lists(
@@ -247,7 +251,11 @@ def test_a_sample_that_is_used_more_than_once_is_one_release() -> None:
 
 def test_an_event_that_is_no_such_training_is_named() -> None:
     for event, words in [
-        (dp_accounting.LaplaceDpEvent(1.0), "LaplaceDpEvent to be one of: GaussianDpEvent"),
+        (
+            dp_accounting.NonPrivateDpEvent(),
+            "NonPrivateDpEvent to be one of: GaussianDpEvent",
+        ),
+        (dp_accounting.LaplaceDpEvent(1.0), "Gaussian steps of one kind"),
         (PoissonSampledDpEvent(0.1, STEP), "no sample to be drawn from a sample"),
         (dp_accounting.NoOpDpEvent(), "steps of one kind"),
         (ComposedDpEvent([]), "steps of one kind"),
@@ -401,3 +409,64 @@ def test_the_noise_of_an_event_without_replacement_is_asked_back() -> None:
     assert (found.claim.q, found.claim.sigma, found.claim.sampler) == (0.02, None, "fixed_size")
     assert any("twice as far" in each for each in found.left_out)
     assert judge(found.claim).standing is Standing.INSUFFICIENT
+
+
+def with_laplace(*, scale: float = 3.0, count: int = 4) -> ComposedDpEvent:
+    laplace = dp_accounting.LaplaceDpEvent(scale)
+    return ComposedDpEvent([SelfComposedDpEvent(STEP, 1000), SelfComposedDpEvent(laplace, count)])
+
+
+@pytest.mark.parametrize(("scale", "count"), [(1.0, 1), (3.0, 4), (20.0, 50)])
+def test_laplace_beside_the_steps_is_counted_as_dp_accounting_counts_it(scale, count) -> None:
+    event = with_laplace(scale=scale, count=count)
+    claim = read(repr(event)).claim
+    assert claim.mechanism == Mechanism.constant(0.01, 1.1, 1000)
+    assert claim.beside == (Laplace(scale, count),)
+    assert read_event(objects(event.to_named_tuple())) == claim
+    theirs = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event).get_epsilon(1e-5)
+    verdict = judge(replace(claim, epsilon=Printed(f"{1.02 * theirs:.4f}"), delta=1e-5))
+    bounds = verdict.certificate.bounds
+    assert bounds.lower <= theirs * 1.001
+    assert theirs <= 1.01 * bounds.upper
+    assert verdict.standing is Standing.HOLDS
+    assert f"beside {'a' if count == 1 else count} Laplace release" in verdict.review
+    less = judge(replace(claim, epsilon=Printed(f"{0.97 * theirs:.4f}"), delta=1e-5))
+    assert less.standing is Standing.REFUTED
+    written = dp_accounting.DpEvent.from_named_tuple(named(event_of(claim.mechanism, claim.beside)))
+    again = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE).compose(written)
+    assert again.get_epsilon(1e-5) == pytest.approx(theirs, rel=1e-6)
+
+
+def test_a_verdict_on_laplace_beside_the_steps_can_be_judged_again() -> None:
+    claim = replace(read(repr(with_laplace())).claim, epsilon=Printed("2.7"), delta=1e-5)
+    certificate = json.loads(json.dumps(certificate_of(judge(claim))))
+    assert "its verdict stands: holds" in check_again(certificate)
+    assert certificate["certificate"]["dp_event"]["events"][1]["count"] == 4
+    assert certificate["counted"] == []
+
+
+def test_where_no_bound_is_known_of_laplace_beside_the_steps_none_is_given() -> None:
+    claim = replace(read(repr(with_laplace())).claim, epsilon=Printed("2.5"), delta=1e-5)
+    for other in (
+        replace(claim, sampler="shuffle"),
+        replace(claim, runs=read_runs("10")),
+        replace(claim, adjacency="replace_one"),
+    ):
+        assert judge(other).standing is not Standing.HOLDS
+        assert judge(other).certificate.bounds.upper == math.inf
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("LaplaceDpEvent(2.0)", "Gaussian steps of one kind"),
+        ("PoissonSampledDpEvent(0.1, LaplaceDpEvent(2.0))", "no LaplaceDpEvent on a sample"),
+        (f"ComposedDpEvent([{STEP}, LaplaceDpEvent(-1.0)])", "scale=-1.0 to be above 0"),
+        (f"ComposedDpEvent([{STEP}, LaplaceDpEvent('x')])", "as Python prints it"),
+        (f"We: SelfComposedDpEvent({STEP}, 9), and LaplaceDpEvent(2.0).", "several events"),
+        (f"a.compose(ComposedDpEvent([{STEP}, LaplaceDpEvent(2.0)]), 100)", "several events"),
+    ],
+)
+def test_laplace_that_cannot_be_counted_is_not_passed_over(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read(text)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.commands import Parser, option, print_json, whole
+from dpcore.commands.runs import foreign
 from dpcore.commands.train import add_settings, closing, config_of, follow, printer
 from dpcore.regular_file import open_regular
 from dpcore.runs.editing import MAX_NAME_CHARS, delete, text
@@ -17,6 +18,9 @@ from dpcore.runs.expected import start_of
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.imported import read_run, take_in
 from dpcore.runs.export.imported_events import MAX_BYTES
+from dpcore.runs.foreign.price import as_object as as_foreign_object
+from dpcore.runs.foreign.runs import keep
+from dpcore.runs.foreign.table import looks_like_table
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.in_words import name_of, progress_of, status_of, when
 from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
@@ -298,15 +302,40 @@ def _check_import(arguments: argparse.Namespace) -> None:
         raise ValueError(
             f"Expected {arguments.file!r} to be a readable file, but: {why}."
         ) from error
-    arguments.run = read_run(content)
+    arguments.found = None
+    options = foreign.given(arguments)
+    in_json = content.lstrip().startswith(b"{")
+    if in_json and options:
+        raise ValueError(
+            f"Expected no {options[0]} with a run in JSON, which names its numbers itself."
+        )
+    if options or looks_like_table(content):
+        arguments.found = foreign.read_foreign(arguments, content)
+    else:
+        arguments.run = read_run(content)
 
 
 def _import(store: Store, arguments: argparse.Namespace) -> int:
+    if arguments.found is not None:
+        return _import_foreign(store, arguments)
     run = take_in(store, arguments.run)
     if arguments.json:
         print_json(as_object(store.run(run)))
     else:
         print(f"Imported as run {run}.")
+    return 0
+
+
+def _import_foreign(store: Store, arguments: argparse.Namespace) -> int:
+    found = arguments.found
+    ids = keep(store, found.runs, os.path.basename(arguments.file))
+    if arguments.json:
+        print_json(as_foreign_object(ids, found))
+        return 0
+    print(in_columns(foreign.rows_of(ids, found)))
+    for line in foreign.remarks_on(found):
+        print(line, file=sys.stderr)
+    print("\n".join(foreign.closing(found, arguments.file)))
     return 0
 
 
@@ -382,10 +411,13 @@ def add_actions(parser: Parser) -> None:
     made.add_argument(
         "--to", metavar="PATH", help="file or folder to write (default: standard output)"
     )
-    made = action(
-        "import", "import an exported run, marked as imported", _import, _check_import, begins=True
+    made = action("import", "import runs, marked as imported", _import, _check_import, begins=True)
+    files = (
+        "file of 'export --format json'; or a table of runs that another program wrote: CSV, as of"
+        " 'mlflow experiments csv', or the database of an Optuna study or of a trackio project"
     )
-    made.add_argument("file", metavar="FILE", help="file of 'export --format json'")
+    made.add_argument("file", metavar="FILE", help=files)
+    foreign.add_columns(made)
     made = action("delete", "delete ended runs for good", _delete)
     _add_id(made, nargs="+")
     made.add_argument("--yes", action="store_true", help="do not ask")

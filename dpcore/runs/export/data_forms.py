@@ -13,7 +13,6 @@ from dpcore.privacy.report.numbers import finite
 from dpcore.runs.export.base import TextForm
 from dpcore.runs.followed.budget import reading_of
 from dpcore.runs.followed.events import Logged
-from dpcore.runs.followed.request import MARK
 from dpcore.runs.history import RunRecord
 from dpcore.runs.kinds import event_to_json
 from dpcore.runs.plain_text import as_csv
@@ -178,7 +177,7 @@ def _of_test(event: Evaluated) -> list[tuple[str, float | None]]:
 
 def with_origin_of(run: Run) -> str:
     """The status of a run, with the mark of a followed one."""
-    return f"{run.status.value}, {MARK}" if run.followed else run.status.value
+    return f"{run.status.value}, {run.mark}" if run.mark else run.status.value
 
 
 COLUMNS = ("run", "name", "status", "imported", "event", "step", "epoch", "figure", "value")

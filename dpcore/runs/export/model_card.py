@@ -10,7 +10,6 @@ from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.privacy.report.statement import NOT_COVERED, statement
 from dpcore.runs.export.base import TextForm, filled
 from dpcore.runs.export.scripts import where_trained
-from dpcore.runs.followed.request import MARK
 from dpcore.runs.followed.words import as_told
 from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import when
@@ -85,7 +84,7 @@ def _told(record: RunRecord) -> dict[str, str]:
     """What the program of a followed run told of it."""
     request = record.run.request
     rows = {
-        "Program": MARK,
+        "Program": record.run.mark,
         "Examples": f"{request.examples:,}",
         "Unit of privacy": f"one {_plain(request.unit)}",
         "Training": f"{record.step:,} steps of an expected batch of {nearest(request.batch)}",
@@ -125,7 +124,7 @@ def _privacy(record: RunRecord) -> str:
     spent = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, delta)
     made = statement(mechanism, spent, ACCOUNTANTS[CERTIFIED], risks, record.examples, record.seed)
     if record.followed:
-        return as_told(made, record.run.request).markdown()
+        return as_told(made, record.run).markdown()
     return f"{made.markdown()}{before}- {NOT_COVERED}"
 
 

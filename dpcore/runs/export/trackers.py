@@ -9,7 +9,6 @@ from typing import Any
 from dpcore.runs.editing import MAX_NAME_CHARS
 from dpcore.runs.export.base import FolderForm, optional
 from dpcore.runs.export.data_forms import figures_of
-from dpcore.runs.followed.request import MARK
 from dpcore.runs.history import RunRecord
 from dpcore.runs.lifecycle import Status
 
@@ -76,7 +75,7 @@ def _write(client: Any, experiment: str, record: RunRecord) -> None:
     made = client.create_run(experiment, start_time=start, run_name=name).info.run_id
     settings = run.request.to_json()
     if record.followed:
-        settings["sampler"] = MARK
+        settings["sampler"] = run.mark
     elif record.seed is None:
         settings["seed"] = "secret"
     params = [Param(name, str(value)) for name, value in settings.items()]

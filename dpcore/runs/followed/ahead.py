@@ -3,7 +3,7 @@
 from dpcore.runs.followed.budget import affordable_steps
 from dpcore.runs.followed.count import Releases, phases_of, releases_of
 from dpcore.runs.followed.keeping import plan_of
-from dpcore.runs.followed.request import MARK, Followed
+from dpcore.runs.followed.request import Followed
 from dpcore.runs.plain_text import printable
 from dpcore.runs.record import Run
 from dpcore.training.plan import Plan
@@ -19,9 +19,10 @@ def named_followed(run: Run) -> str:
     return printable(run.name) or "Followed training"
 
 
-def told_of(request: Followed) -> str:
+def told_of(run: Run) -> str:
     """What stands wherever the run is shown."""
-    return f"{MARK}. Epsilon protects one {request.unit} of {request.examples:,}."
+    request: Followed = run.request
+    return f"{run.mark}. Epsilon protects one {request.unit} of {request.examples:,}."
 
 
 def budget_of(request: Followed, plan: Plan) -> int | None:

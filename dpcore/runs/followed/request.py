@@ -4,10 +4,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 from dpcore import check
+from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Release
 
 MARK = "followed: sampler as told, not observed"  # stands wherever such a run is shown
+IMPORTED_MARK = "imported: values as told, not observed"  # of one that another program recorded
 MAX_UNIT_CHARS = 60
+MAX_EXAMPLES = 10**12
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,14 @@ class Followed:
 
     def __post_init__(self) -> None:
         check.delta(delta=self.delta)
-        check.whole(1, examples=self.examples)
+        check.whole(1, MAX_EXAMPLES, examples=self.examples)
         Release(self.q, self.sigma)
-        check.in_range(0, float("inf"), target_epsilon=self.target_epsilon)
-        check.whole(0, steps=self.steps)
-        if not self.unit.strip() or len(self.unit) > MAX_UNIT_CHARS:
+        check.in_range(0, float("inf"), ends="[)", target_epsilon=self.target_epsilon)
+        check.whole(0, MAX_STEPS, steps=self.steps)
+        named = isinstance(self.unit, str) and self.unit.strip()
+        if not named or len(self.unit) > MAX_UNIT_CHARS:
             raise ValueError(
-                f"Expected unit={self.unit[:80]!r} to name what is protected in at most"
+                f"Expected unit={str(self.unit)[:80]!r} to name what is protected in at most"
                 f" {MAX_UNIT_CHARS} characters, such as 'image' or 'person'."
             )
 

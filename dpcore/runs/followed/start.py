@@ -4,12 +4,15 @@ import logging
 import os
 import re
 from dataclasses import replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 from dpcore import check
+from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.runs.editing import MAX_NAME_CHARS, text
 from dpcore.runs.followed.count import Phase, phases_of
+from dpcore.runs.followed.engine import Engine, Reader, examples_of, history_of
 from dpcore.runs.followed.keeping import IN_USE, Kept, is_followed_elsewhere, last_told
 from dpcore.runs.followed.request import Followed
 from dpcore.runs.followed.run import FollowedRun, open_runs
@@ -24,8 +27,9 @@ FIXED = ("delta", "examples", "unit")  # of a run, from its first step on
 
 
 def follow(
-    name: str = "",
+    training: str | Engine = "",
     *,
+    name: str = "",
     delta: float | None = None,
     examples: int | None = None,
     batch: float | None = None,
@@ -40,6 +44,10 @@ def follow(
     home: Path | str | None = None,
 ) -> FollowedRun:
     """Follow a training of your own: count its releases, and show it in the app.
+
+    `training` is its name, or a `PrivacyEngine` of Opacus, with its `name` apart. Of an engine the
+    history is read at each `run.sync()`, and nothing is changed; `examples` are those of its data
+    set, and q and `sigma` those of its steps, unless they are given.
 
     `examples` is n, which is public. Each step draws each example by itself (Poisson) at the rate
     `batch` / `examples`, or `q`, clips its gradient, and adds noise of `sigma` times the clipping
@@ -62,6 +70,12 @@ def follow(
     (100, 0.46)
     """
     try:
+        engine = None
+        if isinstance(training, str):
+            name = name or training
+        else:
+            engine = training
+            examples = examples_of(engine) if examples is None else examples
         given = {
             "delta": delta,
             "examples": examples,
@@ -71,9 +85,15 @@ def follow(
             "target_epsilon": target_epsilon,
             "steps": steps,
         }
-        told = {key: value for key, value in given.items() if value is not None}
-        check.whole(0, done=done)
-        return _followed(text(name, MAX_NAME_CHARS, "name"), told, id, done, _rank(rank), home)
+        told = {key: _plain(value) for key, value in given.items() if value is not None}
+        check.whole(0, MAX_STEPS, done=done)
+        if engine is not None:
+            told = _first_of(engine) | told
+        label = text(name, MAX_NAME_CHARS, "name")
+        run = _followed(label, told, id, done, _rank(rank), home)
+        if engine is not None:
+            _attach(engine, run)
+        return run
     except ValueError as error:
         raise ValueError(f"dpcore.follow: {error}") from None
 
@@ -104,6 +124,29 @@ def _followed(
         kept = Kept(store, before.id, before.name, request, before.plan)
     unaccounted = before.plan.unaccounted if before.plan.steps else ""
     return FollowedRun(request, kept, phases, steps, unaccounted)
+
+
+def _first_of(engine: Engine) -> dict[str, Any]:
+    """The rate and the noise of an engine's first steps; empty before them."""
+    history = history_of(engine)
+    if not history:
+        return {}
+    return {"q": min(history[0].q, 1.0), "sigma": history[0].sigma}
+
+
+def _attach(engine: Engine, run: FollowedRun) -> None:
+    """Count an engine's steps, but for those that the run is charged for already."""
+    reader = Reader(engine, run.steps)
+    if reader.seen:
+        LOG.warning(
+            "dpcore.follow: %s steps of the engine's history are taken for some of the %s that the"
+            " run is charged for already, as those of a checkpoint that the engine has loaded. If"
+            " the engine took them since, pass done=%s.",
+            f"{reader.seen:,}",
+            f"{run.steps:,}",
+            run.steps + reader.seen,
+        )
+    run.attach(reader)
 
 
 def _gone_on(steps: int, before: Phase, told: dict[str, Any]) -> Phase:
@@ -141,21 +184,41 @@ def _rate(examples: int | None, batch: float | None, q: float | None) -> float |
     return batch / examples
 
 
+def _plain(value: Any) -> Any:
+    """A number of another library, which JSON would not take, as one of Python."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else check.as_float(value)
+
+
 def _rank(rank: int | None) -> int:
-    """The number of this process among those of the training."""
-    if rank is not None:
-        check.whole(0, rank=rank)
-        return rank
+    """The number of this process among those of the training; a warning where it is not 0."""
+    said = f"rank={rank}"
+    if rank is None:
+        rank, said = _rank_here()
+    check.whole(0, rank=rank)
+    if rank:
+        LOG.warning(
+            "dpcore.follow: this process is not the first of its training (%s). Its steps are"
+            " counted in memory, and nothing of it is stored: rank 0 stores the run. If no process"
+            " is rank 0, pass rank=0.",
+            said,
+        )
+    return rank
+
+
+def _rank_here() -> tuple[int, str]:
+    """The rank that a launcher of several processes has set, and how."""
     for name in RANKS:
         said = os.environ.get(name, "")
         if said.isdecimal():
-            return int(said)
-    return 0
+            return int(said), f"{name}={said}"
+    return 0, ""
 
 
 def _check_id(id: str, rank: int) -> None:
-    if not ID.fullmatch(id):
-        raise ValueError(f"Expected id={id[:80]!r} to be 1 to 32 small letters and digits.")
+    if not isinstance(id, str) or not ID.fullmatch(id):
+        raise ValueError(f"Expected id={str(id)[:80]!r} to be 1 to 32 small letters and digits.")
     if not rank and any(each.id == id for each in open_runs):
         raise ValueError(
             f"This process follows run {id} already. Use that object, or call its finish() first."
@@ -198,6 +261,8 @@ def _before(store: Store, id: str, rank: int, done: int) -> Run | None:
         return None
     if before.kind != Followed.kind:
         raise ValueError(f"Run {id} is a job of kind {before.kind}. Give another id.")
+    if before.imported:
+        raise ValueError(f"Run {id} was imported, as {before.imported}. Give another id.")
     if rank:
         return before
     if is_followed_elsewhere(store, before):
@@ -214,7 +279,8 @@ def _request(told: dict[str, Any]) -> Followed:
             named = "batch or q" if key == "q" else key
             raise ValueError(
                 f"Give {named}. A run needs delta, examples, batch (or q) and sigma, as in"
-                " dpcore.follow('mine', delta=1e-5, examples=60_000, batch=512, sigma=1.1)."
+                " dpcore.follow('mine', delta=1e-5, examples=60_000, batch=512, sigma=1.1). An"
+                " engine of Opacus tells q and sigma itself after its first step."
             )
     return Followed(**told)
 

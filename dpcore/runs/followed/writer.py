@@ -30,6 +30,7 @@ class Told(NamedTuple):
     phases: Sequence[Phase]
     steps: int
     unaccounted: str
+    stride: int  # steps that may be taken before the next are told
 
 
 class Writer:
@@ -57,7 +58,10 @@ class Writer:
         """Write the run for the first time, and go on in the background."""
         self._last = (self._told().steps, time.monotonic())
         self._attempt(begins=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as problem:  # the program ends, or has too many threads
+            self._fail(f"{problem}.".capitalize())
 
     def add(self, *events: Any) -> None:
         """Write these events soon."""
@@ -132,7 +136,7 @@ class Writer:
         now = time.monotonic()
         due = now - self._beat > BEAT_SECONDS
         lacking = told.steps >= self.covered
-        ahead = self._ahead(told.steps)
+        ahead = self._ahead(told)
         too_far = self.covered != EVERYTHING and self.covered > told.steps + 2 * ahead
         nothing_new = told.steps == before and not self._events and not lacking
         if nothing_new and not (begins or due or too_far or self.down):
@@ -145,11 +149,11 @@ class Writer:
         self._write(told, Written(plan, ()), begins=begins)
         self.covered = covered
 
-    def _ahead(self, steps: int) -> int:
+    def _ahead(self, told: Told) -> int:
         before, when = self._last
         seconds = max(time.monotonic() - when, 1e-3)
-        per_second = (steps - before) / seconds
-        return max(LEAST_AHEAD, int(per_second * AHEAD_SECONDS))
+        per_second = (told.steps - before) / seconds
+        return max(LEAST_AHEAD, told.stride, int(per_second * AHEAD_SECONDS))
 
     def _write(self, told: Told, written: Written, *, begins: bool = False) -> None:
         """Write, with the events that wait and a report of the steps; they wait on if it fails."""

@@ -18,8 +18,8 @@ from dpcore.privacy.report.numbers import WORDS, marked, outward, short
 from dpcore.privacy.report.statement import statement
 from dpcore.privacy.report.verdict import Verdict, Worth, lowered, unavailable, verdict
 from dpcore.privacy.sampling.base import Poisson
-from dpcore.runs.followed.request import Followed
 from dpcore.runs.followed.words import as_told
+from dpcore.runs.record import Run
 from pages.parts.controls.widgets import BOUND
 from pages.parts.results import cache
 from pages.parts.results.odds import head, sign, term
@@ -155,7 +155,7 @@ def card(
     *,
     ends: bool = False,
     seed: int | None = None,
-    followed: Followed | None = None,
+    followed: Run | None = None,
 ) -> None:
     """Draw the privacy statement in an expander, which costs nothing while it is closed.
 

@@ -29,7 +29,7 @@ def say_followed(watched: Sequence[RunRecord]) -> None:
     for each in watched:
         if each.followed:
             name = f"**{verbatim(each.words)}**: " if len(watched) > 1 else ""
-            st.caption(f":material/sensors: {name}{told_of(each.run.request)}")
+            st.caption(f":material/sensors: {name}{told_of(each.run)}")
 
 
 def how_to_go_on(watched: RunRecord) -> str:

@@ -243,7 +243,7 @@ def _statement(watched: RunRecord, accountant: str) -> None:
     if repeated:
         st.caption(WORDS["repeated"].format(steps=repeated))
     curve = cache.final(accountant, mechanism, watched.delta)
-    told = watched.run.request if watched.followed else None
+    told = watched.run if watched.followed else None
     ends = watched.run.active and not watched.followed
     card(
         mechanism, curve, accountant, watched.examples, ends=ends, seed=watched.seed, followed=told

@@ -326,7 +326,7 @@ def picture(what: str, watched: Sequence[RunRecord]) -> Picture:
     for number, each in enumerate(watched, 1):
         settings = [each.words]
         if each.followed:
-            settings.append(told_of(each.run.request))
+            settings.append(told_of(each.run))
         elif each.private:
             settings.append(phrase("clip_norm", each.config))
         if not each.followed:

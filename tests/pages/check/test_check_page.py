@@ -207,3 +207,15 @@ def test_the_card_says_how_many_facts_are_stated_and_the_certificate_what_was_se
     assert certificate["inputs"]["by_hand"] == ["epsilon"]
     (button,) = [e for e in app.get("download_button") if "certificate" in e.proto.label]
     assert button.proto.url.endswith(".json")
+
+
+def test_laplace_beside_the_steps_is_judged_with_them_also_after_a_field_is_changed() -> None:
+    step = "PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1))"
+    event = f"ComposedDpEvent([SelfComposedDpEvent({step}, 1000), LaplaceDpEvent(2.0)])"
+    app = pasted(f"event = {event}; epsilon = 2.5, delta = 1e-5")
+    assert not app.exception
+    assert "Holds" in standing_of(app)
+    assert "beside a Laplace release of scale 2" in app.code[0].value
+    app.text_input(key="claim_epsilon").set_value("1.55").run()
+    assert "Refuted" in standing_of(app)  # without it 1.52 is proven
+    assert "beside a Laplace release of scale 2" in app.code[0].value

@@ -57,6 +57,20 @@ def test_laplace_alone_is_its_closed_form(scale: float) -> None:
     assert np.all(upper <= 1 / scale * (1 + 1e-3) + 2e-5)
 
 
+@pytest.mark.parametrize("scale", [0.1, 0.4, 2.0])
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.95])
+def test_no_laplace_vector_tells_more_than_one_number(scale: float, share: float) -> None:
+    deltas = np.geomspace(1e-6, 0.9, 60)
+    delta = np.append(deltas, -np.expm1(-0.5 / scale) * np.array([0.5, 0.9, 0.99]))
+    _, one = alone(Laplace(scale), delta)
+    others = [Laplace(scale / share), Laplace(scale / (1 - share))]
+    both, _ = Beside(others)._bounds(_Profile(None, float(delta.min())), delta)
+    assert np.all(both <= one)
+    parts = [Laplace(scale * 5, count=5)]
+    five, _ = Beside(parts)._bounds(_Profile(None, float(delta.min())), delta)
+    assert np.all(five <= one)
+
+
 @pytest.mark.parametrize("sigma", [0.5, 1.0, 3.0, 20.0])
 def test_a_discrete_gaussian_alone_is_its_closed_form(sigma: float) -> None:
     x = np.arange(-2000, 2001)

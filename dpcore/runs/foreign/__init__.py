@@ -1,0 +1,1 @@
+"""Runs that other programs recorded, in a table: read, recounted, kept as imported, and priced."""
