@@ -42,7 +42,8 @@ class CertifiedAccountant:
     With more than 25 kinds of Poisson rounds it is that of Rényi DP, which is larger.
 
     `config` is a `PrivacyConfig` of Flower. `run` of `dpcore.follow` gets a step for each release,
-    but for rounds without replacement, which it cannot count. Rounds without replacement that
+    but for rounds without replacement, which it cannot count. The steps of a run that goes on by
+    its id count before all releases. Rounds without replacement that
     differ are all counted at the largest share and with the least noise of any, at shares of 1e-4
     or more.
 
@@ -64,6 +65,7 @@ class CertifiedAccountant:
             )
         self._config = config
         self._run = run
+        self._before = run.releases() if run else ()
         self._composed: list[tuple[Any, int]] = []  # events, and the count of each
 
     @property
@@ -74,7 +76,8 @@ class CertifiedAccountant:
     @property
     def num_releases(self) -> int:
         """The number of releases so far."""
-        return sum(count for _, count in self._composed)
+        before = sum(each.count for each in self._before)
+        return before + sum(count for _, count in self._composed)
 
     def compose(self, event: Any, count: int = 1) -> None:
         """Count a `GaussianPrivacyEvent` so many times. Errors: ValueError."""
@@ -93,7 +96,7 @@ class CertifiedAccountant:
 
     def get_delta(self, epsilon: float) -> float:
         """The smallest delta that is proven at `epsilon`."""
-        if not self._composed:
+        if not self.num_releases:
             return 0.0
         accountant, mechanism = self._counted(self._composed)
         return least_delta(accountant, mechanism, epsilon).value
@@ -132,6 +135,10 @@ class CertifiedAccountant:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over a state of the same configuration. Errors: ValueError."""
+        if self._before:
+            raise ValueError(
+                "Expected no state beside a run that goes on: the run has counted its releases."
+            )
         own = self.state_dict()
         for key in ("schema_version", "backend", "config"):
             if state.get(key) != own[key]:
@@ -161,7 +168,8 @@ class CertifiedAccountant:
         return Release(1.0, sigma / moves, count)
 
     def _counted(self, composed: list[tuple[Any, int]]) -> tuple[Accountant, Mechanism]:
-        releases = [self._release(event, count) for event, count in composed]
+        counted = [self._release(event, count) for event, count in composed]
+        releases = [*self._before, *counted]
         if self._method != FIXED_SIZE:
             whole = merged(releases)
             assert whole, "something was composed"
@@ -176,7 +184,7 @@ class CertifiedAccountant:
 
     def _epsilon(self, composed: list[tuple[Any, int]], delta: float) -> float:
         check.delta(delta=delta)
-        if not composed:
+        if not composed and not self._before:
             return 0.0
         accountant, mechanism = self._counted(composed)
         return accountant.spent(mechanism, delta).value

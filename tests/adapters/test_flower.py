@@ -195,6 +195,26 @@ def test_a_followed_run_gets_a_step_for_each_release(store: Store):
     assert kept_in(store).done == 4
 
 
+def test_the_steps_of_a_run_that_goes_on_count_before_all_rounds(store: Store):
+    told: dict[str, Any] = {"delta": DELTA, "examples": N, "q": 0.1, "sigma": 3.0, "id": "flower1"}
+    first = dpcore.follow(**told)
+    accountant("poisson", first).compose(event(3.0, N // 10), 40)
+    first.finish()
+    again = dpcore.follow(**told)
+    counted = accountant("poisson", again)
+    whole = accountant("poisson")
+    whole.compose(event(3.0, N // 10), 41)
+    assert counted.num_releases == 40
+    limit = whole.get_epsilon(DELTA)
+    assert not counted.would_exceed(event(3.0, N // 10), limit)
+    assert counted.would_exceed(event(3.0, N // 10), limit, 2)
+    counted.compose(event(3.0, N // 10))
+    assert (counted.get_epsilon(DELTA), counted.num_releases) == (limit, 41)
+    with pytest.raises(ValueError, match="goes on"):
+        counted.load_state_dict({})
+    again.finish()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("method", MODELS)
 def test_flower_takes_it_for_one_of_its_own(method: str):

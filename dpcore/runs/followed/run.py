@@ -12,7 +12,7 @@ from numbers import Real
 from typing import Any, Self
 
 from dpcore import check
-from dpcore.privacy.mechanism import MAX_SIGMA, MIN_Q, MIN_SIGMA, Reading
+from dpcore.privacy.mechanism import MAX_SIGMA, MIN_Q, MIN_SIGMA, Reading, Release
 from dpcore.runs.followed.budget import Budget, affordable_steps, reading_of
 from dpcore.runs.followed.count import MAX_PHASES, Phase, epoch_of, joined, releases_of
 from dpcore.runs.followed.engine import Reader
@@ -163,6 +163,13 @@ class FollowedRun:
         if self._unaccounted:
             return Reading(math.inf, None, reading_of((), 0.5).kind, self._unaccounted)
         return reading_of(releases_of(self._phases, self.steps), self.request.delta)
+
+    def releases(self) -> tuple[Release, ...]:
+        """The steps so far, in order. Errors: ValueError where they have no epsilon."""
+        self.sync()
+        if self._unaccounted:
+            raise ValueError(f"The run has no epsilon: {self._unaccounted}")
+        return releases_of(self._phases, self.steps)
 
     def privacy(self) -> dict[str, float]:
         """Epsilon and what belongs to it, by the keys for another logger."""
