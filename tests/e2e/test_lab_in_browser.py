@@ -57,17 +57,55 @@ CONTROLS = """() => [...document.querySelectorAll(
         return each.checkVisibility({checkVisibilityCSS: true}) && place.width && !part
             && place.top < innerHeight && place.bottom > 0;
     }).length"""
+WORDS = """() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), words = [];
+    while (texts.nextNode()) {
+        const within = texts.currentNode.parentElement, range = document.createRange();
+        range.selectNodeContents(texts.currentNode);
+        const place = range.getBoundingClientRect();
+        const icon = within.closest('[data-testid=stIconMaterial], style, script');
+        if (!icon && place.width > 2 && place.height > 2 && place.top < innerHeight
+            && place.bottom > 0 && within.checkVisibility({checkVisibilityCSS: true}))
+            words.push(...texts.currentNode.textContent.match(/[A-Za-z]{2,}\\S*/g) ?? []);
+    }
+    return words;
+}"""
 
 
 def test_the_first_screen_is_calm(page: Page, app: Server):
     page.set_viewport_size({"width": 1366, "height": 768})
     opened(page, app.url)
-    assert page.evaluate(CONTROLS) <= 31  # a number with its slider is one control
+    assert page.evaluate(CONTROLS) <= 30  # a number with its slider is one control
+    words = page.evaluate(WORDS)
+    assert len(words) <= 130, words
     for folded in ("pin_this", "reset", "mistakes", "baseline", "sampling", "length"):
         expect(page.locator(f".st-key-{folded}")).not_to_be_visible()
     all_settings(page)
     for folded in ("pin_this", "reset", "mistakes", "baseline", "sampling", "length"):
         expect(page.locator(f".st-key-{folded}")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768), (390, 844)])
+def test_a_delta_that_is_too_large_moves_nothing_on_the_first_screen(
+    page: Page, app: Server, width: int, height: int
+):
+    page.set_viewport_size({"width": width, "height": height})
+    keys = ("learnt", "kept", "answers", "accuracy_chart", "epsilon_chart", "train", "optimizer")
+    places = []
+    for delta in ("9.9e-5", "1e-4"):
+        opened(page, f"{app.url}/?delta={delta}")
+        places.append([box(page.locator(f".st-key-{key}"))["y"] for key in keys])
+    assert places[0] == places[1]
+    expect(page.get_by_text("Delta is too large")).to_be_visible()
+    page.get_by_role("button", name="Use 3.9e-5").click()
+    expect(page.get_by_role("textbox", name="Delta, exact")).to_have_value("3.9e-5")
+    expect(page.get_by_text("Delta is too large")).to_have_count(0)
+
+
+def test_no_button_of_help_is_called_just_help(page: Page, app: Server):
+    opened(page, app.url)
+    expect(page.get_by_role("button", name="Help on Noise multiplier sigma")).to_be_visible()
+    expect(page.get_by_role("button", name="Help", exact=True)).to_have_count(0)
 
 
 @pytest.mark.parametrize(("width", "height"), [(800, 900), (390, 844)])
