@@ -140,6 +140,21 @@ def test_on_a_phone_numbers_digits_and_button_come_before_the_sliders_and_curves
     expect(page.locator(LABELS).filter(has_text="≤ 0.318 ✓ Certified")).to_be_visible()
 
 
+def test_on_a_phone_the_numbers_below_wait_until_they_are_asked_for(page: Page, app: Server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, app.url)
+    tall = "() => document.querySelector('[data-testid=stMain]').scrollHeight"
+    at_first = page.evaluate(tall)
+    assert at_first < 2400
+    expect(page.locator(".st-key-tradeoff_chart")).not_to_be_visible()
+    page.get_by_text("Show the numbers and the rest").click()
+    expect(page.locator(".st-key-tradeoff_chart .main-svg").first).to_be_visible()
+    assert page.evaluate(tall) > at_first + 1000
+    complete(page)
+    resized(page, (1366, 768))
+    expect(page.get_by_text("Show the numbers and the rest")).not_to_be_visible()
+
+
 def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
     opened(page, f"{app.url}/?epochs=40")
     alone(page)
