@@ -35,7 +35,7 @@ from dpcore.training.events import SHOWN_EXAMPLES
 from dpcore.training.recorded import DELTA, Recorded, of_recipe, recipe, recorded_at
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.controls.mechanism import after_training
-from pages.parts.results.odds import BEFORE, PEOPLE, crowd, of_hundred, sign, term
+from pages.parts.results.odds import BEFORE, PEOPLE, crowd, of_hundred, term
 from pages.parts.results.sampled import range_of as range_of_reading
 from pages.parts.results.tables import image_source
 from pages.parts.train.buttons import alike
@@ -247,7 +247,7 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
     said = delta_warning(form.delta, form.n)
     if not said:
         return WORDS["cost"].format(epsilon=epsilon, value=value, after=after)
-    words = f"{sign('claims_less')}{WORDS['large_delta_warning']}"
+    words = WORDS["large_delta_warning"]
     warning = f"<strong role=alert title={quoteattr(said)}>{words}</strong>"
     return WORDS["large_delta"].format(epsilon=epsilon, value=value, after=after, warning=warning)
 
