@@ -34,7 +34,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, percent
-from dpcore.privacy.report.verdict import lowered
+from dpcore.privacy.report.verdict import lowered, verdict
 from dpcore.runs.history import History, RunRecord
 from dpcore.runs.holding import steps_granted
 from dpcore.runs.in_words import with_origin
@@ -84,6 +84,7 @@ SEEN = "lab_replay_seen"  # the last one for which the page was drawn
 REPLAY_SECONDS = 10.0
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
 HEIGHT = 368
+ALWAYS = ("sound_and_tight", "loose", "claims_less")  # verdicts that a drag may bring
 BESIDE_HEIGHT = 240  # of the small chart
 UNTRAINABLE = "You cannot train with these settings;<br>see the note under the button"
 NO_STORE = "Nothing can be trained here:<br>there is no store for its runs"
@@ -262,7 +263,10 @@ def _epsilon_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRe
         preview=partial(previewed, shown, watched),
         fits=True,
     )
-    st.html(signs_in_a_word())
+    band = shown.curves.get(CERTIFIED)
+    if band and band.lower is not None:
+        worths = [verdict(curve, band).worth for curve in shown.curves.values()]
+        st.html(signs_in_a_word([*ALWAYS, *worths]))
 
 
 def draw_statuses(store: Store | None, going_on: bool, watched: Sequence[RunRecord]) -> None:

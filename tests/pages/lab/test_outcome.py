@@ -238,6 +238,17 @@ def test_of_other_batches_the_spy_has_a_bound_of_their_own_or_none(said: Said, m
     assert "class=people" not in "".join(drawn), "no hundred people without a proof"
 
 
+@pytest.mark.parametrize(("sigma", "outside"), [("4", False), ("100", True)])
+def test_each_mark_on_the_chart_is_told_below_it(sigma: str, outside: bool) -> None:
+    page = lab(sigma=sigma)
+    (signs,) = [each.proto.body for each in page.get("html") if "class=signs" in each.proto.body]
+    marks = {"✓": "proven", "↕": "safe", "✕": "unsafe"}
+    if outside:
+        marks["!"] = "outside its conditions"
+    told = re.findall(r">([^<>]+)</b>([^<]+)</span>", signs)
+    assert {sign.strip("\ufe0e"): word for sign, word in told} == marks
+
+
 @pytest.mark.parametrize("name", ["shuffle", "fixed_size"])
 def test_the_labs_spy_is_never_that_of_poisson_batches_where_others_are_chosen(
     store: Store, name: str
