@@ -4,7 +4,8 @@ In the browser `components/frame.js` stands in for `history.pushState`, the slid
 `data-test-script-state`, and the style sheet names elements by `data-testid`.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from socket import IPPROTO_TCP, TCP_NODELAY, socket
@@ -27,6 +28,10 @@ SERVER = (
     '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".",'
     " window.location.href).href};</script>"
 )
+STATIC = Path(streamlit.__file__).parent / "static"
+SCRIPTS = STATIC / "static" / "js"
+LOADED = re.compile(r"/js/([\w.-]+\.js)")  # by the page itself
+IMPORTED = re.compile(r"(?:from|import) ?[\"`]\./([\w.-]+\.js)[\"`]")  # by a script
 XSRF_COOKIE = XSRF_COOKIE_NAME
 # Streamlit calls it to see whether the browser has asked for something newer.
 LOOK = "on_scriptrunner_yield"
@@ -52,9 +57,23 @@ def page_of_scripts() -> str:
     It tells them where the server is: else they ask below the address of the page first, and are
     answered twice that nothing is there.
     """
-    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
     head, opening, rest = page.partition("<head>")
     return f"{head}{opening}{SERVER}{rest}"
+
+
+def scripts_of(elements: Sequence[str]) -> list[str]:
+    """The addresses of the scripts that draw these elements, and of all that those load.
+
+    A browser else asks for them one after the other, once the server has sent the first element of
+    its kind.
+    """
+    own = set(LOADED.findall(page_of_scripts()))
+    names = [next(SCRIPTS.glob(f"{each}.*.js")).name for each in elements]
+    for name in names:  # which grow
+        text = (SCRIPTS / name).read_text(encoding="utf-8")
+        names += [each for each in IMPORTED.findall(text) if each not in {*own, *names}]
+    return [f"./static/js/{name}" for name in dict.fromkeys(names)]
 
 
 def send_at_once() -> None:
