@@ -8,8 +8,7 @@ same texts, so that the page finds its curves done.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dpcore.figures.lab import lab_epsilon_figure
@@ -124,22 +123,14 @@ def _picture(figure: Any) -> str:
 
 
 async def answer(request: Request) -> Response:
-    """The page with the picture of the address's setting; without one where that takes long.
-
-    It is sent up to the picture's place at once: the browser asks for the scripts meanwhile.
-    """
-    texts = dict(request.query_params) if len(request.url.query) <= MAX_CHARS else {}
-    headers = {"Cache-Control": "no-cache"}
-    return StreamingResponse(_parts(texts), headers=headers, media_type="text/html")
-
-
-async def _parts(texts: Mapping[str, str]) -> AsyncGenerator[str, None]:
+    """The page with the picture of the address's setting; without one where that takes long."""
     before, after = page_around()
-    yield before
-    drawn = ""
-    with suppress(ValueError, RuntimeError, TimeoutError):  # the page itself says what is wrong
+    texts = dict(request.query_params) if len(request.url.query) <= MAX_CHARS else {}
+    try:
         drawn = await asyncio.wait_for(asyncio.to_thread(first_curves, texts), MAX_SECONDS)
-    yield f"{drawn}{after}"
+    except (ValueError, RuntimeError, TimeoutError):  # the page itself says what is wrong
+        drawn = ""
+    return HTMLResponse(f"{before}{drawn}{after}", headers={"Cache-Control": "no-cache"})
 
 
 FIRST_PAINT = Route("/", answer)
