@@ -180,6 +180,23 @@ def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
     expect(said).to_have_count(0)
 
 
+def test_an_open_list_stays_open_while_a_run_ends_above_it(page: Page, app: Server):
+    opened(page, f"{app.url}/?epochs=10")
+    alone(page)
+    choice = page.get_by_role("combobox", name=CHOICE)
+    page.locator(".st-key-train button").click()
+    run = page.locator(".run-progress")
+    expect(run).to_be_visible()
+    in_the_middle(page, choice).click()
+    expect(choice).to_have_attribute("aria-expanded", "true")
+    expect(run).to_be_visible()
+    expect(run).to_have_count(0)
+    complete(page)
+    expect(choice).to_have_attribute("aria-expanded", "true")
+    page.get_by_role("option", name="Fixed size").click()
+    expect(choice).to_have_value("Fixed size")
+
+
 def test_the_noise_on_a_gradient_follows_sigma(page: Page, app: Server):
     opened(page, app.url)
     noisy, more = page.locator(".noise .noisy"), page.locator(".noise-more")
