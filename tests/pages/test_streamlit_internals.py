@@ -4,6 +4,8 @@ whole.
 
 import asyncio
 import socket
+import subprocess
+import sys
 import threading
 import tomllib
 from pathlib import Path
@@ -253,3 +255,10 @@ def test_what_the_server_sends_waits_for_no_acknowledgement(monkeypatch: pytest.
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     assert begun == [[listening]]
+
+
+def test_the_first_page_of_a_fresh_server_waits_for_no_import_of_streamlits():
+    script = "import app, sys; print({'pandas', 'streamlit.emojis'} <= {*sys.modules})"
+    asked = [sys.executable, "-c", script]
+    ended = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "True"
