@@ -13,6 +13,7 @@ from pages.parts.former_page import FORMER_PAGE
 from pages.parts.layout import throttle
 from pages.parts.serving.routes import routes
 from pages.parts.shell.menu import menu
+from pages.parts.shell.streamlit_internals import load_early, send_at_once
 from pages.parts.visitors import middleware
 
 if __name__ == "__main__":
@@ -21,4 +22,6 @@ if __name__ == "__main__":
     with throttle(), replaced_values():
         page.run()
 else:
+    send_at_once()
+    load_early()
     app = st.App("app.py", routes=[FIRST_PAINT, FORMER_PAGE, *routes()], middleware=middleware())

@@ -11,7 +11,6 @@ import streamlit as st
 from dpcore.figures import profile_figure
 from dpcore.figures.alt_texts import profile_alt
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.statement import delta_warning
 from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
@@ -41,7 +40,7 @@ from pages.parts.results.pinned_setting import (
 from pages.parts.results.tables import epsilon_sentence
 from pages.parts.step import noise_beside
 from pages.parts.train import run_picker
-from pages.parts.train.buttons import baseline_button, smaller_delta, start_button
+from pages.parts.train.buttons import baseline_button, start_button
 from pages.parts.train.live import draw_apart
 from pages.parts.train.settings_form import form_on_screen, last_good, settings_form
 
@@ -56,6 +55,9 @@ with right:
     # Emptied, a chart would be torn down and made anew by every run.
     early = st.empty()
     picture = st.container(key="hero", gap="xsmall")
+    st.toggle("Show the numbers and the rest", key="whole_page")  # a phone alone asks for them
+    rest = st.container(key="rest")
+with rest:
     row = st.container(horizontal=True, gap="small", key="choices", vertical_alignment="center")
     certain_place = st.container()
     shown = st.container()
@@ -108,11 +110,6 @@ if mechanism:
     if other_sampler:  # what holds for Poisson batches says nothing of these
         risks = sampled.sampled_risks(form.sampler, mechanism, delta)
     others = sampled.sampled_of(form.sampler, mechanism, delta)
-warning = delta_warning(delta, form.n)
-if warning:
-    notes.warning(warning)
-    with notes:
-        smaller_delta(form.n)
 certain_place.markdown(certain)
 early.empty()
 charts = Shown(form, curves, store, tuple(ids), risks, log, across, otherwise=others)

@@ -52,7 +52,7 @@ FIXED: Bounds = (math.log10(LEAST), math.log10(MOST))
 FLOOR = 80.0  # percent, the lowest accuracy on the axis unless a run ends below it
 TENS = 10.0  # the floor of the axis is a multiple of it
 ABOVE = 101.0  # percent, the upper end of the axis of accuracy
-INVITATION = "Press Train to see it learn"
+INVITATION = "Press Train"
 NO_RUN = "no run yet"
 NOTHING_YET = {
     "type": "scatter",

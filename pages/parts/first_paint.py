@@ -1,6 +1,6 @@
 """The Lab before its scripts are there: its title, and the curves of the setting in the address.
 
-    GET /?...   Streamlit's own page, with a still picture, and charts' scripts named in its head
+    GET /?...   Streamlit's own page, with a still picture and the names of all scripts of the Lab
 
 A browser takes seconds to load Streamlit and Plotly. Until the chart itself is drawn,
 `first_paint.html` shows the picture in its place. It is computed by the same functions from the
@@ -8,6 +8,7 @@ same texts, so that the page finds its curves done.
 """
 
 import asyncio
+import json
 from collections.abc import Mapping
 from functools import cache
 from html import escape
@@ -31,10 +32,26 @@ from pages.parts.results import cache as curves_of
 from pages.parts.serving import files
 from pages.parts.shell.menu import LAB
 from pages.parts.shell.page_of_style import styled_page
+from pages.parts.shell.streamlit_internals import scripts_of
 from pages.parts.train.form import form_of
 
 FRAGMENT = Path(__file__).with_suffix(".html")
 PLACE = "<!-- the sentence and the curves -->"
+# Of Streamlit, on the Lab.
+ELEMENTS = (
+    "BidiComponent",
+    "Html",
+    "Button",
+    "TextInput",
+    "Selectbox",
+    "ButtonGroup",
+    "Checkbox",
+    "Multiselect",
+    "PageLink",
+    "DownloadButton",
+)
+SCRIPTS = "[]"  # of those elements: the picture does not wait for them
+PLOTLY = "<!-- plotly -->"  # the address of its script
 MAX_SECONDS = 0.5  # that the page waits for the picture
 UNIT = 1000  # of the picture's width and height, which the browser stretches
 MAX_CHARS = 2000  # of an address
@@ -44,12 +61,14 @@ DASHES = {"dash": "9 9", "dot": "3 3", "dashdot": "9 3 3 3", "longdash": "16 9"}
 
 @cache
 def page_around() -> tuple[str, str]:
-    """Streamlit's page before and after the picture; its head names the scripts of charts."""
-    scripts = (files.PLOTLY, *files.MODULES)
-    links = [f'<link rel="modulepreload" href="{files.address(name)}">' for name in scripts]
+    """Streamlit's page before and after the picture; it names all scripts of the Lab."""
+    scripts = [files.address(name) for name in (*files.MODULES, files.PLOTLY)]
+    links = [f'<link rel="modulepreload" href="{each}">' for each in scripts]
     head, end, rest = styled_page(LAB).partition("</head>")
     body, close, last = rest.rpartition("</body>")
-    before, _, after = FRAGMENT.read_text(encoding="utf-8").partition(PLACE)
+    fragment = FRAGMENT.read_text(encoding="utf-8").replace(PLOTLY, files.address(files.PLOTLY))
+    fragment = fragment.replace(SCRIPTS, json.dumps(scripts_of(ELEMENTS)))
+    before, _, after = fragment.partition(PLACE)
     return f"{head}{''.join(links)}{end}{body}{before}", f"{after}{close}{last}"
 
 

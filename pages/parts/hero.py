@@ -25,6 +25,7 @@ from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, plain
 from dpcore.privacy.report.ruler import LEAST, MOST, RULER, range_of
+from dpcore.privacy.report.statement import delta_warning
 from dpcore.privacy.report.verdict import lowered
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.runs.history import RunRecord
@@ -221,6 +222,13 @@ def _sure(found: Risks) -> str:
     return f"at most {sure:g} %" if sure < 100 else "more than 99.9 %"
 
 
+def _sure_of(epsilon: float) -> float:
+    """How sure a spy who was 50 % sure becomes by an epsilon without a delta, in percent,
+    rounded up.
+    """
+    return math.ceil(1000 / (1 + math.exp(-epsilon))) / 10
+
+
 def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
     """What the settings cost, as HTML; after the steps that other batches than Poisson's count."""
     after = ""
@@ -236,7 +244,12 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
     value = f"<b>{marked(last.value, last.kind, last.lower)}</b>"
     if otherwise:
         value = f"<b>{range_of_reading(last)}</b>"
-    return WORDS["cost"].format(epsilon=epsilon, value=value, after=after)
+    said = delta_warning(form.delta, form.n)
+    if not said:
+        return WORDS["cost"].format(epsilon=epsilon, value=value, after=after)
+    words = WORDS["large_delta_warning"]
+    warning = f"<strong role=alert title={quoteattr(said)}>{words}</strong>"
+    return WORDS["large_delta"].format(epsilon=epsilon, value=value, after=after, warning=warning)
 
 
 def kept_picture(found: Risks | None, epsilon: float, *, other_batches: bool = False) -> None:
@@ -253,9 +266,13 @@ def kept_picture(found: Risks | None, epsilon: float, *, other_batches: bool = F
     words = WORDS["certain"]
     if found and share < 100:
         words = WORDS["single"].format(sure=_sure(found))
+        alone = _sure_of(epsilon)
+        if alone < share:
+            words += f" {WORDS['beyond'].format(alone=f'{alone:g} %')}"
     single = (
-        f'<div class=single role=img aria-label="{words}" title="{words}">'
-        f"<i style='width:{share}%'></i><span>{WORDS['worst']}</span></div>"
+        f"<div class=single><i style='width:{share}%'></i>"
+        f"<span class=term><button popovertarget=worst-case>{WORDS['worst']}</button>"
+        f"<span popover id=worst-case>{words}</span></span></div>"
     )
     st.html(f"<div class=kept-picture>{crowd(after)}<div>{single}{ruler(epsilon)}</div></div>")
 

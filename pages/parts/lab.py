@@ -1,6 +1,7 @@
 """The lab: the epsilon of settings and the accuracy of runs, in charts."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -33,6 +34,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, percent
+from dpcore.privacy.report.verdict import lowered, verdict
 from dpcore.runs.history import History, RunRecord
 from dpcore.runs.holding import steps_granted
 from dpcore.runs.in_words import with_origin
@@ -82,6 +84,7 @@ SEEN = "lab_replay_seen"  # the last one for which the page was drawn
 REPLAY_SECONDS = 10.0
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
 HEIGHT = 368
+ALWAYS = ("sound_and_tight", "loose", "claims_less")  # verdicts that a drag may bring
 BESIDE_HEIGHT = 240  # of the small chart
 UNTRAINABLE = "You cannot train with these settings;<br>see the note under the button"
 NO_STORE = "Nothing can be trained here:<br>there is no store for its runs"
@@ -260,7 +263,10 @@ def _epsilon_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRe
         preview=partial(previewed, shown, watched),
         fits=True,
     )
-    st.html(signs_in_a_word())
+    band = shown.curves.get(CERTIFIED)
+    if band and band.lower is not None:
+        worths = [verdict(curve, band).worth for curve in shown.curves.values()]
+        st.html(signs_in_a_word([*ALWAYS, *worths]))
 
 
 def draw_statuses(store: Store | None, going_on: bool, watched: Sequence[RunRecord]) -> None:
@@ -273,12 +279,15 @@ def draw_statuses(store: Store | None, going_on: bool, watched: Sequence[RunReco
     if going_on and not any(each.run.active for each in watched):
         st.rerun()
     trains = any(each.run.status is Status.RUNNING for each in watched)
+    named = list(zip(watched, short_names(watched), strict=True))
+    named.sort(key=lambda each: each[0].run.status is not Status.RUNNING)
     with st.container(key="statuses", gap="xsmall"):
-        for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
+        for each, name in named:
             if trains and each.run.status is Status.QUEUED:
-                st.caption(f"Next: {each.label}.")
+                st.caption(f"Next: {lowered(name)}.")
             elif each.run.active or each.run.status in (Status.FAILED, Status.LOST):
-                run_status(store, each, several=len(watched) > 1, narrow=True)
+                several = len(watched) > 1
+                run_status(store, each, several=several, narrow=True, name=name)
     finished = [each for each in watched if each.run.status is Status.FINISHED]
     if finished and len(finished) == len(watched) and follows():
         st.button(
@@ -292,6 +301,20 @@ def draw_statuses(store: Store | None, going_on: bool, watched: Sequence[RunReco
     if st.session_state.pop(HELD, False) or replay_asked > st.session_state.get(SEEN, 0):
         st.session_state[SEEN] = replay_asked
         st.rerun()  # the pictures beside are drawn by the page
+
+
+def short_names(watched: Sequence[RunRecord]) -> list[str]:
+    """A name for each run: private or not, or what tells it from others of its kind."""
+    kinds = Counter(each.private for each in watched)
+    names = []
+    for each in watched:
+        if each.followed:
+            names.append(each.words)
+        elif kinds[each.private] > 1:
+            names.append(each.label)
+        else:
+            names.append("Private run" if each.private else "Run without privacy")
+    return names
 
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord]) -> Drawing:
@@ -486,7 +509,9 @@ def numbers_below(
     notes = " ".join(ACCOUNTANTS[name].note for name in curves)
     st.markdown(f"**Why they differ.** All of them describe the same noise. {notes}")
     accountants_sources()
-    curves_download(mechanism, against, origin_of(mechanism, delta, n, address()))
+    with st.container(horizontal=True, key="numbers_out", vertical_alignment="center"):
+        curves_download(mechanism, against, origin_of(mechanism, delta, n, address()))
+        link("pages/calibrate.py", f"Epsilon by sigma and epochs, for n = {n:,}: map and table")
     card(mechanism, curves[CERTIFIED], CERTIFIED, n)
 
 

@@ -119,8 +119,9 @@ def noise_html(form: Form, step: PicturedStep) -> str:
         f"<figure>{noisy}<figcaption>with noise, sigma = </figcaption></figure>"
     )
     return (
-        f'<button class=noise popovertarget=noise-more aria-label="{name}" title="{name}">'
-        f"{without}{noisy}</button>"
+        f'<button class=noise popovertarget=noise-more title="{name}">'
+        f"<span>{without}<small>gradient</small></span> "
+        f"<span>{noisy}<small>noisy</small></span></button>"
         f"<div class=noise-more id=noise-more popover>{figures}<p>{_learned(form, step)}</p></div>"
     )
 

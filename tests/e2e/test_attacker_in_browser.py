@@ -23,6 +23,9 @@ def window(page: Page, app: Server, size: tuple[int, int]) -> None:
     """Open the game at this size."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
     opened(page, app.url)
+    rest = page.get_by_text("Show the numbers and the rest")
+    if rest.is_visible():  # on a phone
+        rest.click()
     page.get_by_role("button", name="Be the attacker").click()
     expect(page.locator(".doubts")).to_have_count(len(MODELS))
 

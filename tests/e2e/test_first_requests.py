@@ -1,5 +1,7 @@
 """What a browser asks for when a page is opened is there."""
 
+from collections.abc import Callable
+
 import pytest
 
 from pages.parts.shell.menu import PAGES
@@ -25,3 +27,14 @@ def test_a_page_asks_for_nothing_that_is_not_there_and_its_console_stays_empty(
     )
     opened(tab, f"{app.url}/{address}")
     assert (missing, said) == ([], [])
+
+
+def test_the_lab_asks_for_every_script_before_the_server_has_drawn_anything(
+    in_context: Callable[..., Page], app: Server
+):
+    page, asked = in_context(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append("connected"))
+    opened(page, app.url)
+    later = asked[asked.index("connected") :]
+    assert [url for url in later if url.endswith(".js")] == []

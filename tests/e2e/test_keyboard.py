@@ -241,6 +241,8 @@ def test_a_word_explains_itself_by_keyboard_under_the_pointer_and_by_touch(
     expect(told).to_be_hidden()
 
     phone = opened(in_context(390, 844, has_touch=True, is_mobile=True), app.url)
+    phone.get_by_text("Show the numbers and the rest").tap()
+    expect(phone.locator(".on-screen")).to_be_visible()
     for each in phone.locator(".on-screen .term button").all():
         each.tap()
         box = phone.locator(shown).bounding_box()

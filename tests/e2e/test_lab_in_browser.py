@@ -57,17 +57,56 @@ CONTROLS = """() => [...document.querySelectorAll(
         return each.checkVisibility({checkVisibilityCSS: true}) && place.width && !part
             && place.top < innerHeight && place.bottom > 0;
     }).length"""
+WORDS = """() => {
+    const texts = document.createTreeWalker(
+        document.querySelector('#root'), NodeFilter.SHOW_TEXT), words = [];
+    while (texts.nextNode()) {
+        const within = texts.currentNode.parentElement, range = document.createRange();
+        range.selectNodeContents(texts.currentNode);
+        const place = range.getBoundingClientRect();
+        const unread = within.closest('[data-testid=stIconMaterial], style, script');
+        if (!unread && within.clientHeight !== 1 && place.width > 2 && place.height > 2 && place.top < innerHeight
+            && place.bottom > 0 && within.checkVisibility({checkVisibilityCSS: true}))
+            words.push(...texts.currentNode.textContent.match(/[A-Za-z]{2,}\\S*/g) ?? []);
+    }
+    return words;
+}"""
 
 
 def test_the_first_screen_is_calm(page: Page, app: Server):
     page.set_viewport_size({"width": 1366, "height": 768})
     opened(page, app.url)
-    assert page.evaluate(CONTROLS) <= 31  # a number with its slider is one control
+    assert page.evaluate(CONTROLS) <= 30  # a number with its slider is one control
+    words = page.evaluate(WORDS)
+    assert len(words) <= 130, words
     for folded in ("pin_this", "reset", "mistakes", "baseline", "sampling", "length"):
         expect(page.locator(f".st-key-{folded}")).not_to_be_visible()
     all_settings(page)
     for folded in ("pin_this", "reset", "mistakes", "baseline", "sampling", "length"):
         expect(page.locator(f".st-key-{folded}")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768), (390, 844)])
+def test_a_delta_that_is_too_large_moves_nothing_on_the_first_screen(
+    page: Page, app: Server, width: int, height: int
+):
+    page.set_viewport_size({"width": width, "height": height})
+    keys = ("learnt", "kept", "answers", "accuracy_chart", "epsilon_chart", "train", "optimizer")
+    places = []
+    for delta in ("9.9e-5", "1e-4"):
+        opened(page, f"{app.url}/?delta={delta}")
+        places.append([box(page.locator(f".st-key-{key}"))["y"] for key in keys])
+    assert places[0] == places[1]
+    expect(page.get_by_text("Delta is too large")).to_be_visible()
+    page.get_by_role("button", name="Use 3.9e-5").click()
+    expect(page.get_by_role("textbox", name="Delta, exact")).to_have_value("3.9e-5")
+    expect(page.get_by_text("Delta is too large")).to_have_count(0)
+
+
+def test_no_button_of_help_is_called_just_help(page: Page, app: Server):
+    opened(page, app.url)
+    expect(page.get_by_role("button", name="Help on Noise multiplier sigma")).to_be_visible()
+    expect(page.get_by_role("button", name="Help", exact=True)).to_have_count(0)
 
 
 @pytest.mark.parametrize(("width", "height"), [(800, 900), (390, 844)])
@@ -76,13 +115,13 @@ def test_below_900_pixels_the_numbers_stay_in_sight_while_the_controls_scroll(
 ):
     page.set_viewport_size({"width": width, "height": height})
     opened(page, app.url)
-    clipping = page.get_by_role("textbox", name="Clipping norm C, exact")
-    clipping.scroll_into_view_if_needed()
+    sigma = page.get_by_role("textbox", name=SIGMA)
+    sigma.scroll_into_view_if_needed()
     before = page.evaluate(SCROLLED)
     page.mouse.move(width / 2, height - 40)
     page.mouse.wheel(0, 120)
     page.wait_for_function(f"before => ({SCROLLED})() >= before + 120", arg=before)
-    number, place = box(page.locator(".st-key-kept")), box(clipping)
+    number, place = box(page.locator(".st-key-kept")), box(sigma)
     assert 0 <= number["y"] < height / 3
     if width < 480:
         assert box(page.locator(".st-key-in_sight"))["height"] < 260
@@ -100,6 +139,21 @@ def test_on_a_phone_numbers_digits_and_button_come_before_the_sliders_and_curves
     assert tops[2] < 844, "the button is in sight"
     expect(page.locator(LABELS)).to_have_count(5)
     expect(page.locator(LABELS).filter(has_text="≤ 0.318 ✓ Certified")).to_be_visible()
+
+
+def test_on_a_phone_the_numbers_below_wait_until_they_are_asked_for(page: Page, app: Server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, app.url)
+    tall = "() => document.querySelector('[data-testid=stMain]').scrollHeight"
+    at_first = page.evaluate(tall)
+    assert at_first < 2400
+    expect(page.locator(".st-key-tradeoff_chart")).not_to_be_visible()
+    page.get_by_text("Show the numbers and the rest").click()
+    expect(page.locator(".st-key-tradeoff_chart .main-svg").first).to_be_visible()
+    assert page.evaluate(tall) > at_first + 1000
+    complete(page)
+    resized(page, (1366, 768))
+    expect(page.get_by_text("Show the numbers and the rest")).not_to_be_visible()
 
 
 def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
@@ -124,6 +178,23 @@ def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
     expect(said).to_contain_text("left on cpu")
     page.get_by_role("button", name="Cancel").first.click()
     expect(said).to_have_count(0)
+
+
+def test_an_open_list_stays_open_while_a_run_ends_above_it(page: Page, app: Server):
+    opened(page, f"{app.url}/?epochs=10")
+    alone(page)
+    choice = page.get_by_role("combobox", name=CHOICE)
+    page.locator(".st-key-train button").click()
+    run = page.locator(".run-progress")
+    expect(run).to_be_visible()
+    in_the_middle(page, choice).click()
+    expect(choice).to_have_attribute("aria-expanded", "true")
+    expect(run).to_be_visible()
+    expect(run).to_have_count(0)
+    complete(page)
+    expect(choice).to_have_attribute("aria-expanded", "true")
+    page.get_by_role("option", name="Fixed size").click()
+    expect(choice).to_have_value("Fixed size")
 
 
 def test_the_noise_on_a_gradient_follows_sigma(page: Page, app: Server):

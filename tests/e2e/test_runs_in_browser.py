@@ -87,7 +87,7 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     # The next request, behind all that was clicked.
     page.locator(BASELINE).click()
-    expect(page.get_by_text("Next: no privacy")).to_have_count(1)
+    expect(page.get_by_text("Next: run without privacy.")).to_have_count(1)
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     expect(page.locator("[data-testid=stMultiSelect] [data-tag]")).to_have_count(2)
     complete(page)

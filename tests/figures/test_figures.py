@@ -146,7 +146,7 @@ def test_a_curve_far_above_the_certified_one_does_not_flatten_the_others(high: f
 
 def test_each_label_says_what_kind_of_number_it_ends_and_carries_the_sign_of_its_verdict():
     texts = [each.text for each in epsilon_figure(HEADLINE).layout.annotations]
-    for name, mark in (("moments", "≤"), ("mma", "claims"), ("gdp", "≈"), ("pld", "≤")):
+    for name, mark in (("moments", "≤"), ("mma", "says"), ("gdp", "≈"), ("pld", "≤")):
         (text,) = [each for each in texts if style_of(name).label in each]
         assert f"</span> {mark} " in text
     curves = {name: ACCOUNTANTS[name].curve(HEADLINE, [1, 10_000], 1e-5) for name in ACCOUNTANTS}

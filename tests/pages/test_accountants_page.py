@@ -105,8 +105,13 @@ def test_bad_input_names_the_thing_its_value_and_the_condition_and_the_page_live
 
 
 def test_a_delta_of_one_over_n_is_warned_about():
-    assert not opened(delta="1e-5").warning
-    assert "not below 1/n" in opened(delta="1e-4").warning[0].value
+    for delta, large in (("1e-5", False), ("1e-4", True)):
+        page = opened(delta=delta)
+        said = " ".join(each.proto.body for each in page.get("html"))
+        assert ("not below 1/n" in said) is large
+        assert ("smaller_delta" in [each.key for each in page.button]) is large
+    page.button(key="smaller_delta").click().run()
+    assert page.text_input(key="delta").value == "3.9e-5"
 
 
 def test_a_schedule_that_runs_out_of_noise_says_so():

@@ -9,7 +9,9 @@ import pytest
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from pages.parts import first_paint
-from pages.parts.first_paint import PLACE, UNIT, first_curves
+from pages.parts.first_paint import ELEMENTS, PLACE, UNIT, first_curves
+from pages.parts.serving import files
+from pages.parts.shell.streamlit_internals import SCRIPTS
 from tests.pages.serving.test_routes import got
 
 MECHANISM = Mechanism.constant(256 / 10_000, 1.1, 196)
@@ -40,7 +42,18 @@ def test_the_page_has_the_picture_and_names_the_scripts_that_charts_need():
     assert page.count("<polyline") >= 5
     assert '<div id="root">' in page
     assert re.search(r'modulepreload" href="/files/[^"]*/live_chart.js"', page)
-    assert PLACE not in page
+    assert f'import("{files.address(files.PLOTLY)}")' in page
+    assert {PLACE, first_paint.PLOTLY}.isdisjoint(re.findall(r"<!-- .*? -->", page))
+
+
+def test_the_page_names_the_scripts_of_streamlits_elements_and_those_that_they_load():
+    page = got("/")[2]
+    named = {each.rpartition("/")[2] for each in re.findall(r'"(\./static/js/[^"]+)"', page)}
+    for element in ELEMENTS:
+        assert any(each.startswith(f"{element}.") for each in named), element
+    for name in named:
+        script = (SCRIPTS / name).read_text(encoding="utf-8")
+        assert set(re.findall(r'from"\./([^"]+)"', script)) <= named, name
 
 
 @pytest.mark.parametrize(

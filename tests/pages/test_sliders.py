@@ -26,7 +26,7 @@ def sigma(page: AppTest) -> str:
 def test_a_slider_is_told_its_label_its_round_stops_its_value_and_its_ends():
     slider = slider_data(opened(sigma="3"))["sigma"]
     assert (slider["label"], slider["value"]) == ("Noise multiplier sigma", "3")
-    assert slider["ends"] == ["more accurate", "more private"]
+    assert slider["ends"] == ["accurate", "private"]
     assert {"1", "1.5", "2", "10"} <= set(slider["stops"])
     assert [float(stop) for stop in slider["stops"]] == sorted(
         float(stop) for stop in slider["stops"]

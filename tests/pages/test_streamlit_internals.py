@@ -2,6 +2,10 @@
 whole.
 """
 
+import asyncio
+import socket
+import subprocess
+import sys
 import threading
 import tomllib
 from pathlib import Path
@@ -9,6 +13,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
+import uvicorn
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest
@@ -16,7 +21,7 @@ from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_tok
 from streamlit.web.server.starlette.starlette_routes import BASE_ROUTE_CORE
 
 from pages.parts.shell import streamlit_internals as internals
-from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.shell.streamlit_internals import send_at_once, uninterrupted
 
 ROOT = Path(__file__).parents[2]
 
@@ -231,3 +236,29 @@ def test_streamlit_looks_for_requests_again_after_a_callback_that_raised():
 
 def test_it_is_the_callback_where_no_browser_is():
     assert uninterrupted(lambda left, right: left - right)(3, right=1) == 2
+
+
+def test_what_the_server_sends_waits_for_no_acknowledgement(monkeypatch: pytest.MonkeyPatch):
+    begun = []
+
+    async def startup(server: uvicorn.Server, sockets: list[socket.socket] | None = None) -> None:
+        begun.append(sockets)
+
+    monkeypatch.setattr(uvicorn.Server, "startup", startup)
+    send_at_once()
+    with socket.socket() as listening, socket.socket() as browser:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        asyncio.run(uvicorn.Server(uvicorn.Config("app:app")).startup([listening]))
+        browser.connect(listening.getsockname())
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert begun == [[listening]]
+
+
+def test_the_first_page_of_a_fresh_server_waits_for_no_import_of_streamlits():
+    script = "import app, sys; print({'pandas', 'streamlit.emojis'} <= {*sys.modules})"
+    asked = [sys.executable, "-c", script]
+    ended = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "True"

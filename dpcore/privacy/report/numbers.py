@@ -12,7 +12,7 @@ from dpcore.privacy.safe_text import DIGITS, outward
 LARGE = 1e6  # from here on `short` writes a power of ten
 SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 # Before a number.
-MARKS = {Kind.UPPER: "≤", Kind.CERTIFIED: "≤", Kind.APPROXIMATE: "≈", Kind.CLAIMED: "claims"}
+MARKS = {Kind.UPPER: "≤", Kind.CERTIFIED: "≤", Kind.APPROXIMATE: "≈", Kind.CLAIMED: "says"}
 IN_A_WORD = {
     Kind.UPPER: "proven",
     Kind.APPROXIMATE: "approximation",
@@ -150,7 +150,7 @@ def marked(value: float, kind: Kind, lower: float | None = None) -> str:
     """Write an epsilon with the mark of its kind; without a finite one, its proven lower bound.
 
     >>> marked(1.561, Kind.CERTIFIED), marked(1.334, Kind.APPROXIMATE), marked(2, Kind.CLAIMED)
-    ('≤ 1.57', '≈ 1.33', 'claims 2.00')
+    ('≤ 1.57', '≈ 1.33', 'says 2.00')
     >>> marked(math.inf, Kind.CERTIFIED, 3472.9), marked(math.inf, Kind.UPPER)
     ('≥ 3470', 'n/a')
     """

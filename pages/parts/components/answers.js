@@ -27,9 +27,8 @@ class Answers {
 
   build() {
     this.images = this.data.images.join();
-    const names = ["", ...this.data.rows.map(({ name }) => name)];
-    const heads = names.map((textContent) => Object.assign(document.createElement("b"), { textContent, ariaHidden: "true" }));
-    this.list.replaceChildren(...heads);
+    this.heads = ["", ...this.data.rows].map(() => Object.assign(document.createElement("b"), { ariaHidden: "true" }));
+    this.list.replaceChildren(...this.heads);
     this.options = this.data.labels.map((label, place) => {
       const option = added(this.list, "div", { role: "option", id: `answer-${place}`, onclick: () => this.open(place) });
       option.style.setProperty("--place", place + 2); // the first column has the names of the rows
@@ -58,6 +57,7 @@ class Answers {
   draw() {
     for (const run of this.runs) for (const body of this.following.news(run)) run.answers = body.answers ?? run.answers;
     const { classes, rows } = this.data;
+    rows.forEach(({ run, name }, row) => { this.heads[row + 1].textContent = run < 0 ? "" : name; });
     this.options.forEach(({ option, texts, label }, place) => {
       const said = rows.map(({ run, name }, row) => {
         const shares = this.runs[run]?.answers?.[place];

@@ -5,10 +5,13 @@
    that what was pinned, and which runs are shown, stays. Any other click opens the address as a browser does.
    The full screen for the "present" mode, which a browser grants to a click alone.
    On a phone the menu closes once a page is chosen.
+   Names for the buttons of help.
    Roles in the menu, which on a narrow screen is a list whose items lie in no list: screen readers then count nothing. */
 const MARK = "onePerPage";
+const SOON = 300; // milliseconds after which new buttons of help get their names, all at once
 const PATIENCE = 10_000; // milliseconds that a page may take to come after a click on its link
 let left; // once a link was clicked or the page is left from its code: the address as it was, and when
+let naming; // a timer, while there are buttons of help to be named
 let back; // when the reader went back or forward: what an earlier run of another page says comes too late
 
 export default function ({ data, setTriggerValue }) {
@@ -40,7 +43,9 @@ function installed() {
   });
   document.addEventListener("click", note, true);
   new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+  new MutationObserver(nameHelp).observe(document.body, { childList: true, subtree: true });
   mend();
+  nameHelp();
   return { leaves };
 }
 
@@ -72,6 +77,17 @@ function fullScreen() {
   const on = new URLSearchParams(window.location.search).has("present");
   const done = on ? document.fullscreenElement && document.exitFullscreen() : document.documentElement.requestFullscreen?.();
   done?.catch?.(() => {});
+}
+
+/* The buttons of help are called "Help", all of them: each gets the name of the thing that it explains. */
+function nameHelp() {
+  naming ??= setTimeout(() => {
+    naming = undefined;
+    for (const each of document.querySelectorAll('button[aria-label="Help"]')) {
+      const of = each.closest("[data-testid=stMarkdown], [data-testid=stCaptionContainer]")?.textContent.trim();
+      if (of) each.ariaLabel = `Help on ${of}`;
+    }
+  }, SOON);
 }
 
 function mend() {

@@ -10,7 +10,7 @@ import { presented, taller } from "./presented.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
-const LATER = 100; // ms for which a chart out of sight leaves its first drawing to those in sight
+const LATER = 300; // ms for which a chart out of sight leaves its first drawing to those in sight
 const KEPT = 4000; // ms for which that line stays when the hand rests
 const LEADS = "leads"; // marks the line whose place is kept while a slider is moved
 const LABEL = /^<span style="color:(#\w+)">(.*?)<\/span> (.*)$/; // as dpcore's `written` marks a line's label
@@ -79,6 +79,7 @@ class Chart {
     this.tell = (name, value) => setTriggerValue(name, value);
     this.fail = (reason) => setStateValue("failed", reason);
     this.data = data;
+    if (!this.drawn) this.plot.style.height = `${data.height}px`; // else what stands below it seems to be in sight
     this.preview.ready(data.preview);
     this.box.ariaLabel = data.alt;
     const named = data.title.split("\n")[0] || data.name; // no two regions, and no two buttons, have one name

@@ -1,6 +1,7 @@
 """Words for a first visit: explained terms, marks, odds of an attack, what is not promised."""
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -85,10 +86,13 @@ def legend() -> str:
     return f"<p class=legend>{' '.join(marks)}</p><p class=legend>{' '.join(verdicts)}</p>"
 
 
-def signs_in_a_word() -> str:
-    """The marks of verdicts in a few words each, as a line of HTML below a chart."""
-    words = [f"<span>{sign(name)}{word}</span>" for name, word in WORDS["signs"].items()]
-    return f"<p class=signs>Ways to count it:{''.join(words)}</p>"
+def signs_in_a_word(worths: Collection[str]) -> str:
+    """The marks of these verdicts in a few words each, as a line of HTML below a chart."""
+    words = []
+    for name, word in WORDS["signs"].items():
+        if name in worths:
+            words.append(f"<span>{sign(name)}{word}</span>")
+    return f"<p class=signs>Ways to count it:{''.join(words)}</p>" if words else ""
 
 
 def linked(text: str) -> str:

@@ -131,8 +131,14 @@ def baseline_button(form: Form, store: Store | None, on_screen: Callable[[], For
 def smaller_delta(n: int) -> None:
     """Draw the button that sets a delta well below 1/n: n^-1.1, as is usual, rounded down."""
     delta = plain(float(outward(n**-1.1, math.floor, 2)))
-    label = f"Use 1/n^1.1 = {delta}"
-    st.button(label, key="smaller_delta", on_click=write, args=({"delta": delta},))
+    st.button(
+        f"Use {delta}",
+        type="tertiary",
+        key="smaller_delta",
+        help=f"1/n^1.1 = {delta}, for n = {n:,}",
+        on_click=write,
+        args=({"delta": delta},),
+    )
 
 
 @uninterrupted

@@ -44,6 +44,7 @@ TITLED = ("features", "stop_accountant")  # choices that are shown by their titl
 NOTED = ("features", "reading", "clipping", "acceptance", "noise_generator")
 UNREMARKABLE = (PIXELS.name, "none")
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
+OPTIMIZER = replace(controls.OPTIMIZER, help=None)  # a note among all settings says it
 SEEDS = own_quantity("seeds", most=MAX_RUNS)
 SEED = Line(
     "seed",
@@ -168,7 +169,7 @@ def form_of(fields: Fields, device: str) -> Form:
     q = fields.together(lambda: controls.rate(fields, data.n), 1.0)
     chosen.sigma = fields.number(NO_NOISE)
     steps, epochs = fields.together(lambda: controls.length(fields, q), (1, None))
-    chosen.optimizer = fields.choice(controls.OPTIMIZER)
+    chosen.optimizer = fields.choice(OPTIMIZER)
     sampler = controls.sampler_in(fields, data.n)
     chosen.delta = fields.number(controls.DELTA)
     _read_method(fields, chosen)

@@ -116,11 +116,17 @@ def _charts_of_own(watched: Sequence[RunRecord], detail: RunRecord, accountant: 
 
 
 def run_status(
-    store: Store, watched: RunRecord, *, several: bool = False, narrow: bool = False
+    store: Store,
+    watched: RunRecord,
+    *,
+    several: bool = False,
+    narrow: bool = False,
+    name: str = "",
 ) -> None:
     """Draw the progress of a run, the button to cancel or resume it, and its failure or loss.
 
-    Among `several` runs the button names its own. In a `narrow` place the buttons stand below.
+    Among `several` runs the button names its own. In a `narrow` place the buttons stand below. A
+    `name` stands for the run's description.
     """
     run = watched.run
     history = watched.history
@@ -131,7 +137,8 @@ def run_status(
     else:
         bar, pace, button = row.columns([4, 1, 1], vertical_alignment="center")
     with bar:
-        progress_of(watched, f"bar_{run.id}", held=steps_granted(store, run.id) is not None)
+        held = steps_granted(store, run.id) is not None
+        progress_of(watched, f"bar_{run.id}", held=held, name=name)
     pace_buttons(pace, store, run)
     cancel_button(button, store, run, watched.label if several else "")
     if history.started:
@@ -203,15 +210,15 @@ def _do(act: Any, store: Store, run: str) -> None:
             st.session_state[HELD] = True
 
 
-def progress_of(watched: RunRecord, key: str, *, held: bool = False) -> None:
-    """Draw the progress of a run, kept up to date."""
+def progress_of(watched: RunRecord, key: str, *, held: bool = False, name: str = "") -> None:
+    """Draw the progress of a run, kept up to date, under its name or description."""
     run = watched.run
     history = watched.history
     speeds = [each.steps_per_second for each in history.paced]
     steps = steps_of(run)
     pace = Pace(steps).after(history.step, speeds)
     state = state_of(run, steps, watched.starts, pace, held=held)
-    run_progress(run.id, history.sequence, watched.words, state, key)
+    run_progress(run.id, history.sequence, name or watched.words, state, key)
 
 
 def run_key(watched: Sequence[RunRecord]) -> None:

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
+from xml.sax.saxutils import quoteattr
 
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
+from dpcore.privacy.report.glossary import GLOSSARY
+from dpcore.privacy.report.statement import delta_warning
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import DRAWN
@@ -19,9 +22,11 @@ from pages.parts.controls.fields import Fields
 from pages.parts.controls.setting_form import LAST, NOTHING, preset_choice, schedule_chart
 from pages.parts.controls.url_state import look_again, page_fields, write
 from pages.parts.controls.widgets import Drawing
+from pages.parts.train.buttons import smaller_delta
 from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
 MORE = "All settings"
+MEANING = "chance it fails"  # of delta, in the fewest words
 GOOD = "form_good"  # the last form whose values went together
 # Of all fields that were shown in this session: others come with other choices.
 DEFAULTS = "form_defaults"
@@ -89,8 +94,9 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
     optimizer, delta = _halves("halves_below")
     with optimizer:
         drawing.draw("optimizer")
-    with delta:
-        drawing.draw(controls.DELTA.key, slide=False)
+    with delta, st.container(gap=None):
+        _delta_head(form)
+        drawing.draw(controls.DELTA.key, label=False, slide=False)
     with st.container(key="start_place", gap="xsmall"):
         start = st.container(key="start", gap="xsmall")
         status = st.container()
@@ -127,6 +133,19 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
             preset_choice()
     drawing.say_problem()
     return Places(start, status, beside_sigma, keep, end)
+
+
+def _delta_head(form: Form) -> None:
+    """Draw the label of delta, with its meaning, or with the way out where delta is too large."""
+    row = st.container(
+        horizontal=True, wrap=False, gap="xxsmall", key="delta_head", vertical_alignment="center"
+    )
+    row.markdown(controls.DELTA.label, width="content")
+    if delta_warning(form.delta, form.n):
+        with row:
+            smaller_delta(form.n)
+    else:
+        row.html(f"<small title={quoteattr(GLOSSARY['delta'].meaning)}>{MEANING}</small>")
 
 
 def _halves(key: str) -> Sequence[Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.ruler import RULER
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -105,7 +106,7 @@ def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilo
         assert found.epsilon <= epsilon
         assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"]
         (words,) = said["words"][0]
-        assert words.startswith("As recorded")
+        assert words.startswith("Recorded in earlier trainings")
         assert ("at epsilon ≤ " in words) is (epsilon != 0.318), "unless it is that of the settings"
         assert f"costs {100 * (found.baseline - found.accuracy):.1f} points" in words
     say(store, [], 1e-9)
@@ -124,12 +125,12 @@ def test_of_settings_that_were_not_recorded_no_number_is_shown(
 ) -> None:
     say(store, [], 1.0, **texts)
     assert said["learnt"][0] == ["– of 100 right"]
-    assert "Not recorded. The defaults reached 96 at epsilon ≤ " in said["words"][0][0]
+    assert "The defaults reached 96 at epsilon ≤ " in said["words"][0][0]
 
 
 def test_another_length_than_was_recorded_is_told(store: Store, said: Said) -> None:
     say(store, [], 0.318, batch="512", epochs="2")
-    assert "As recorded with batch 256 and 5 epochs." in said["words"][0][0]
+    assert "Recorded in earlier trainings with batch 256 and 5 epochs." in said["words"][0][0]
     say(store, [], 0.318, batch="256", epochs="5", sigma="4")
     assert "with batch" not in said["words"][0][0]
 
@@ -192,6 +193,32 @@ def test_the_spy_of_no_proven_epsilon_is_always_right(said: Said, monkeypatch) -
     assert float(sure[1]) >= 100 * found.sure
 
 
+def test_the_worst_case_says_why_it_is_more_than_its_epsilon_alone_would_give(monkeypatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(hero.st, "html", drawn.append)
+    form = form_of(Fields({}), "cpu")
+    assert form.mechanism
+    found = cache.risks(form.mechanism, form.delta)
+    epsilon = float(cache.curve(CERTIFIED, form.mechanism, form.delta).last.value)
+    hero.kept_picture(found, epsilon)
+    alone = re.search(r"without a delta would give at most ([\d.]+) %", drawn[-1])
+    assert alone
+    exact = 100 / (1 + math.exp(-epsilon))
+    assert exact <= float(alone[1]) <= exact + 0.1
+    assert float(alone[1]) < 100 * found.sure
+
+
+def test_a_delta_of_one_over_n_is_warned_of_in_the_place_of_other_words() -> None:
+    for delta, large in (("9e-5", False), ("1e-4", True), ("0.5", True)):
+        form = form_of(Fields({"delta": delta}), "cpu")
+        assert form.mechanism
+        curves = {CERTIFIED: cache.curve(CERTIFIED, form.mechanism, form.delta)}
+        words = hero.cost_of(form, curves, None)
+        assert ("Delta is too large" in words) is large, delta
+        assert ("smaller is safer" in words) is not large, delta
+        assert "<b>≤ " in words
+
+
 @pytest.mark.parametrize("epsilon", [0.001, 0.32, 1.0, 3.0, 30.0, 1e9, math.inf])
 def test_the_ruler_marks_the_range_of_epsilon_and_names_all(epsilon: float) -> None:
     html = hero.ruler(epsilon)
@@ -209,6 +236,17 @@ def test_of_other_batches_the_spy_has_a_bound_of_their_own_or_none(said: Said, m
     hero.kept_picture(None, 3.0, other_batches=True)
     assert said["kept"][0] == ["Spy: no bound"]
     assert "class=people" not in "".join(drawn), "no hundred people without a proof"
+
+
+@pytest.mark.parametrize(("sigma", "outside"), [("4", False), ("100", True)])
+def test_each_mark_on_the_chart_is_told_below_it(sigma: str, outside: bool) -> None:
+    page = lab(sigma=sigma)
+    (signs,) = [each.proto.body for each in page.get("html") if "class=signs" in each.proto.body]
+    marks = {"✓": "proven", "↕": "safe", "✕": "unsafe"}
+    if outside:
+        marks["!"] = "outside its conditions"
+    told = re.findall(r">([^<>]+)</b>([^<]+)</span>", signs)
+    assert {sign.strip("\ufe0e"): word for sign, word in told} == marks
 
 
 @pytest.mark.parametrize("name", ["shuffle", "fixed_size"])

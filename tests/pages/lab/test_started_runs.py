@@ -40,8 +40,8 @@ def test_the_baseline_alone_is_one_click_and_joins_the_chart(store: Store):
     baseline = store.runs()[0]
     assert not baseline.config.private
     assert page.query_params["run"] == [run, baseline.id]
-    assert [each["run"] for each in progress(page)] == [run]
-    assert any(each.value.startswith("Next: no privacy") for each in page.caption)
+    assert [(each["run"], each["label"]) for each in progress(page)] == [(run, "Private run")]
+    assert any(each.value.startswith("Next: run without privacy.") for each in page.caption)
 
 
 def test_each_run_on_the_chart_has_a_link_to_all_of_it(store: Store):

@@ -65,7 +65,7 @@ def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
         ("pld", "≤"),
         ("moments", "≤"),
         ("rdp", "≤"),
-        ("mma", "claims"),
+        ("mma", "says"),
         ("gdp", "≈"),
     ):
         assert re.search(rf"{mark} [\d.]+ . {re.escape(style_of(name).label)}", drawn), name

@@ -13,12 +13,14 @@ from tests.pages.serving.test_routes import got
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
-def test_plotly_is_the_installed_one_and_its_address_carries_the_version():
+def test_plotly_is_the_installed_one_to_be_compiled_early_and_its_address_has_the_version():
     assert plotly.__version__ in files.address(files.PLOTLY)
     status, headers, body = got(files.address(files.PLOTLY))
     assert status == 200
     assert headers["content-type"].startswith("text/javascript")
-    assert body == PLOTLY.read_text(encoding="utf-8")
+    hint, _, script = body.partition("\n")
+    assert hint == "//# allFunctionsCalledOnLoad"
+    assert script == PLOTLY.read_text(encoding="utf-8")
 
 
 def test_browsers_keep_a_file_forever_and_get_it_compressed():
