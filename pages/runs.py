@@ -18,6 +18,7 @@ from pages.parts.runs.exporting import export_box, import_box
 from pages.parts.runs.listing import bound_on_epsilon, chosen_runs, ids_of, listing, wanted_runs
 from pages.parts.runs.sweeps import sweep_form
 from pages.parts.runs.whole import show_whole
+from pages.parts.train.followed_run import redraw_when_one_begins
 from pages.parts.train.run_picker import WHOLE
 
 left, right = page_columns("Which of my runs is best, and what did each cost?", open_link)
@@ -46,6 +47,7 @@ def all_runs(store: Store) -> None:
         if chosen.charted:
             export_box(store, ids_of(chosen.charted))
         import_box(store)
+    redraw_when_one_begins(store)
 
 
 move_on()

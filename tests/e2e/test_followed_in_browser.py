@@ -70,11 +70,12 @@ def test_a_plain_loop_is_followed_live_killed_and_gone_on_with(
     app: Server, page: Page, tmp_path: Path
 ):
     enough = tmp_path / "enough"
+    page.goto(f"{app.url}/runs")
+    expect(page.get_by_text("You have no run yet.")).to_be_visible()
     training = loop(app, enough)
     try:
         with Store(app.home) as store:
-            while not store.rows("SELECT 1 FROM runs WHERE id = 'plain1'"):
-                page.wait_for_timeout(100)
+            expect(page.get_by_text("a plain loop").first).to_be_visible()  # nobody reloads
             page.goto(f"{app.url}/runs?one=plain1")
             expect(page.get_by_text(MARK)).to_be_visible()
             points = grows(page, grows(page, 0) + 3)

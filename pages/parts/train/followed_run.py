@@ -12,6 +12,7 @@ from dpcore.figures.alt_texts import track_alt
 from dpcore.runs.followed.ahead import told_of
 from dpcore.runs.followed.words import NOT_COVERED
 from dpcore.runs.history import RunRecord
+from dpcore.runs.kinds import FOLLOWED
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from pages.parts.components.live_chart import Growth, live_chart
@@ -19,6 +20,7 @@ from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import watched_runs
 
 LOOK_SECONDS = 2.0  # between two looks at what a followed run was told
+LATEST = 20  # followed runs whose beginnings and ends are noticed
 MAX_CHARTS = 12  # of what was logged
 IN_A_ROW = 3
 MAY_GO_ON = (Status.RUNNING, Status.LOST)
@@ -101,6 +103,24 @@ def _look(store: Store, drawn: dict[str, object]) -> None:
         for each in watched_runs(store, list(drawn)):
             if _told(each) != drawn[each.run.id]:
                 st.rerun()
+
+
+def redraw_when_one_begins(store: Store) -> None:
+    """Draw again once another program begins a followed run, or ends one."""
+    drawn = _latest(store)
+    look = st.fragment(_look_for_others, run_every=LOOK_SECONDS)
+    look(store, drawn)
+
+
+def _look_for_others(store: Store, drawn: list[tuple[str, Status]]) -> None:
+    with suppress(StoreError):
+        if _latest(store) != drawn:
+            st.rerun()
+
+
+def _latest(store: Store) -> list[tuple[str, Status]]:
+    runs = store.runs(kind=FOLLOWED.name, limit=LATEST)
+    return [(run.id, run.status) for run in runs]
 
 
 def _told(watched: RunRecord) -> object:
