@@ -33,7 +33,7 @@ RELEASES = {
 
 
 # Reasons that do not take a value, and let it stand against others of its field.
-AGAINST = (REASONS["unclear"], REASONS["listed"])
+AGAINST = (REASONS["unclear"], REASONS["listed"], REASONS["several"])
 NOTHING = Said("", None, 0, 0)
 
 

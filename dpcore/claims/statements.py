@@ -5,6 +5,7 @@ words before it, or the unit after it.
 """
 
 import re
+from collections.abc import Iterator
 
 from dpcore.claims import vocabulary as words
 from dpcore.claims.keys import NAMELESS, by_key, by_line, by_list, by_option, defaults_of
@@ -20,10 +21,12 @@ from dpcore.claims.prose import (
     is_pair,
 )
 from dpcore.claims.scopes import COMMENTED, Kind, Scope, counter_of, lines_of, outline
+from dpcore.claims.sentences import GOES_ON, Sentence, part
 from dpcore.claims.tables import Cell, Table, tables_of
 from dpcore.claims.values import FIGURE, LIST, RANGE, Said, valued
 from dpcore.claims.vocabulary import FINAL, PLAIN, REASONS, TARGET, Named, named
 
+PROSE = (Kind.TEXT, Kind.SECTION, Kind.BLOCK, Kind.LINE)
 MAX_LEAD = 160  # characters before a number that may tell its meaning
 AFTER = 60  # and after it
 STOP = re.compile(
@@ -32,6 +35,8 @@ STOP = re.compile(
 SCRIPT = re.compile(  # that trains nothing
     r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"
 )
+COLON = re.compile(r"[^.:=\n]{1,80}:\s")
+ENDED = re.compile(rf"{STOP.pattern}|\n\s*\n")
 DENIED = re.compile(  # before a word
     r"(?i)(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of|kein\w*"
     r"|nicht|ohne|pas|sans)|n['’]t)(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$"
@@ -65,6 +70,7 @@ class Statements:
         self._read_counters()
         self._read_figures()
         self._read_words()
+        part(self._sentences())
 
     def _note(self, said: Said, scope: Scope | None = None) -> None:
         self._taken.update(range(said.start, said.end))
@@ -284,3 +290,37 @@ class Statements:
         if commented:
             why = REASONS["commented"]
         self.root.at(place[0]).said.append(Said(field, value, *place, why))
+
+    def _sentences(self) -> list[Sentence]:
+        """The sentences with values."""
+        found: dict[int, list[tuple[Scope, Said]]] = {}
+        for scope in self._prose(self.root):
+            for each in scope.said:
+                if each.field and not each.why:
+                    start = each.start - len(self.sentence(each.start))
+                    found.setdefault(start, []).append((scope, each))
+        sentences = []
+        for start, said in found.items():
+            stop = ENDED.search(self.text, max(each.end for _, each in said))
+            text = self.text[start : stop.start() if stop else len(self.text)]
+            ends = len(self.text[:start].rstrip(" .!?;\n"))
+            before = self.sentence(ends) if GOES_ON.match(text) else ""
+            sentences.append(Sentence(start, text, before, said))
+        return sentences
+
+    def _prose(self, scope: Scope) -> Iterator[Scope]:
+        """Yield the scopes with sentences; a line with one key is none."""
+        starts = {each.start - len(self.sentence(each.start)) for each in scope.said if each.field}
+        keyed = len(starts) < 2 and self._has_key(scope)
+        logged = scope.kind is Kind.LINE and any(each.counts for each in scope.said)
+        if scope.kind in PROSE and not keyed and not logged:
+            yield scope
+        for each in scope.children:
+            yield from self._prose(each)
+
+    def _has_key(self, scope: Scope) -> bool:
+        """True for a line that begins with a key, not with a sentence in which a sign stands."""
+        if scope.kind is not Kind.LINE:
+            return False
+        named_key = scope.label and (" " not in scope.label or named(scope.label).field)
+        return bool(named_key or COLON.match(self.text, scope.start))
