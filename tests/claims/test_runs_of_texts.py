@@ -46,7 +46,7 @@ TOGETHER = (
 )
 
 
-@pytest.mark.parametrize("text", (*APART, *PROSE["several"]))
+@pytest.mark.parametrize("text", [*APART, *PROSE["several"]])
 def test_no_verdict_is_on_a_training_that_nobody_made(text: str) -> None:
     for run in read(text).runs:
         verdict = judge(run.claim)

@@ -1,5 +1,5 @@
-/* A text with marked values. A press on one that was not taken opens a list of the fields that it may fill, and a press
-   there fills one. See `show_text` of marked_text.py for `data`. */
+/* A text with marked values. A press on one that was not taken fills the field of its name, or opens a list of the fields
+   that it may fill, and a press there fills one. See `show_text` of marked_text.py for `data`. */
 import { added, mounted } from "./mounted.js";
 
 class ClaimText {
@@ -46,10 +46,16 @@ class ClaimText {
       Object.assign(value, { type: "button", ariaHasPopup: "dialog", className: part.passed ? "" : "set" });
       value.classList.toggle("asked", Boolean(part.field));
       value.dataset.start = part.start;
-      value.onclick = () => this.ask(value, this.data.parts[place]);
+      value.onclick = () => this.pressed(value, this.data.parts[place]);
     }
     if (part.field) added(part.offers ? value : whole, "sub", { textContent: part.field });
     return whole;
+  }
+
+  /* A number under its name fills an empty field at once; a press on it after that asks. */
+  pressed(button, part) {
+    if (part.at_once) this.fill(part.start, part.offers[0][0]);
+    else this.ask(button, part);
   }
 
   ask(button, { text, why, start, offers }) {
