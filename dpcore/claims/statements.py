@@ -35,6 +35,10 @@ STOP = re.compile(
 SCRIPT = re.compile(  # that trains nothing
     r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"
 )
+PRINTED = re.compile(  # by a program: no line of prose
+    r"\s*(?:\[[^\]\n]*[A-Za-z:][^\]\n]*\]|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[IWEF]\d{4}\s"
+    r"|(?:INFO|DEBUG|WARN\w*|ERROR)\b|>>>\s|[^\n]*\s\|\s)"
+)
 COLON = re.compile(r"[^.:=\n]{1,80}:\s")
 ENDED = re.compile(rf"{STOP.pattern}|\n\s*\n")
 DENIED = re.compile(  # before a word
@@ -296,7 +300,8 @@ class Statements:
         found: dict[int, list[tuple[Scope, Said]]] = {}
         for scope in self._prose(self.root):
             for each in scope.said:
-                if each.field and not each.why:
+                line = self.text.rfind("\n", 0, each.start) + 1
+                if each.field and not each.why and not PRINTED.match(self.text, line):
                     start = each.start - len(self.sentence(each.start))
                     found.setdefault(start, []).append((scope, each))
         sentences = []

@@ -41,11 +41,9 @@ LEGEND = (
     "**Underlined**: what was read. **Framed**: what was not taken; a press takes it under the name"
     " beside it, or asks what it is."
 )
-ALL = "All of one training: {}"
+ALL = "Take all {} as one training"
 MAY_BE_OF_ONE = tuple(REASONS[name] for name in ("several", "unclear", "after_runs"))
-ONE_TRAINING = (
-    "Fill these fields at once: the text may mean several trainings, and does not say so."
-)
+ONE_TRAINING = "The text may mean several trainings. This says that it is one: {}."
 
 
 def show_text(entered: Entered) -> None:
@@ -248,13 +246,11 @@ def _show_offers(entered: Entered, found: Read) -> None:
     whole = together(offered, now)
     if whole:
         row.button(
-            ALL.format(
-                ", ".join(f"{label_of(name)} {_title(name, whole[name])}" for name in whole)
-            ),
+            ALL.format(len(whole)),
             key="offer_all",
             on_click=write,
             args=({key_of(name): text for name, text in whole.items()},),
-            help=ONE_TRAINING,
+            help=ONE_TRAINING.format(", ".join(label_of(name) for name in whole)),
         )
     for (name, text), why in list(offered.items())[:MAX_OFFERS]:
         instead = " instead" if now[name] else ""

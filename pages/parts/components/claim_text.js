@@ -2,6 +2,8 @@
    that it may fill, and a press there fills one. See `show_text` of marked_text.py for `data`. */
 import { added, mounted } from "./mounted.js";
 
+const MARGIN = 60; // pixels of text above the first value
+
 class ClaimText {
   constructor(parent) {
     this.text = added(parent, "p", { className: "read", tabIndex: 0, role: "region" });
@@ -17,9 +19,16 @@ class ClaimText {
     this.text.ariaLabel = data.label;
     const looks = data.parts.map((part) => JSON.stringify({ ...part, offers: Boolean(part.offers) }));
     if (this.of === data.of && looks.length === this.looks.length) this.change(looks);
-    else this.text.replaceChildren(...data.parts.map((_, place) => this.drawn(place)));
+    else this.begin(data.parts.map((_, place) => this.drawn(place)));
     this.of = data.of;
     this.looks = looks;
+  }
+
+  /* Draw a whole text, from its first value on. */
+  begin(parts) {
+    this.text.replaceChildren(...parts);
+    const first = this.text.querySelector("mark, .asked");
+    if (first) this.text.scrollTop = Math.max(0, first.offsetTop - this.text.offsetTop - MARGIN);
   }
 
   /* Draw what looks otherwise anew; the rest stays, so that an open list and the focus keep their place. */

@@ -136,6 +136,7 @@ def test_a_megabyte_of_noise_is_one_sentence_and_a_long_text_has_few_parts() -> 
     assert [each.value for each in app.error] == [
         "The text has 1,050,000 characters\\: paste at most 100,000."
     ]
+    assert not [each for each in app.expander if each.label == "Edit what was read"]
     assert not app.info
     assert not app.exception
     app = pasted("12 0.5 3e-4\n" * 3000)
@@ -158,6 +159,7 @@ def test_a_number_under_its_name_is_taken_by_one_press_and_all_of_a_training_are
     )
     app = pasted(text)
     assert not fields_of(app)
+    assert "several trainings" in app.info[0].value
     assert {each["field"] for each in parts_of(app) if each.get("at_once")} == {
         *("sigma?", "q?", "steps?", "epsilon?", "delta?")
     }
