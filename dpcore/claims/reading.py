@@ -105,12 +105,8 @@ def read(text: str) -> Read:
     >>> read("sigma = 1.0, later sigma = 2.0").claim.sigma is None
     True
     """
-    if len(text) > MAX_JSON_CHARS:
-        raise ValueError(
-            f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
-        )
     text = text.removeprefix("\ufeff")
-    record = _record(text)
+    record = _record(text) if len(text) <= MAX_JSON_CHARS else None
     if record is not None:
         return record
     if len(text) > MAX_TEXT_CHARS:

@@ -88,15 +88,6 @@ def drafts_of(scope: Scope) -> Drafts:
             several += found.runs
         elif found.runs and found.runs[0].said:
             singles.append((child, found.runs[0]))
-    logs = _logs(singles)
-    if len(logs) > 1:  # what stands before a log is of it alone
-        runs = []
-        for place, log in enumerate(logs, 1):
-            kept, earlier = _without_log(log)
-            passed += earlier
-            own = [each for _, draft in kept for each in draft.said]
-            runs.append(Draft(tuple(own), f"log {place}"))
-        return Drafts((*several, *runs), (*passed, *common))
     singles, earlier = _without_log(singles)
     passed += earlier
     apart = _apart(singles)
@@ -109,7 +100,7 @@ def drafts_of(scope: Scope) -> Drafts:
         among = commands and part.start > commands[0]  # nobody says of which it is
         after = apart and part.start > last and part.kind in kinds and not part.label
         if among or after:
-            passed += [each._replace(why=REASONS["after_runs"]) for each in draft.said]
+            passed += _with_reason(draft, "after_runs").said
         else:
             common += draft.said
     if not several:
@@ -145,7 +136,7 @@ def _apart(singles: Sequence[tuple[Scope, Draft]]) -> list[tuple[Scope, Draft]]:
 
 def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
     alike = part.kind is other.kind
-    if alike and part.kind in (*APART, Kind.CELL):
+    if alike and part.kind in APART:
         return True
     if alike and _named_apart(part, draft, other, theirs):
         return True
@@ -160,8 +151,7 @@ def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
             and not same(two.value, one.value)
         ):
             different += 1
-    own = any(draft.get(field) for field in OWN) and any(theirs.get(field) for field in OWN)
-    return (alike and part.like(other) and own) or different >= MIN_DIFFERENT
+    return different >= MIN_DIFFERENT
 
 
 def _named_apart(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
@@ -170,25 +160,6 @@ def _named_apart(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool
         return False
     both = all(any(each.get(field) for field in OWN) for each in (draft, theirs))
     return both and not is_neutral(part.label) and not is_neutral(other.label)
-
-
-def _logs(singles: list[Part]) -> list[list[Part]]:
-    """Parts in groups, each of which ends with the last line of a log; a counter that falls begins
-    another one.
-    """
-    groups: list[list[Part]] = [[]]
-    before: Said = NOTHING
-    for part, draft in singles:
-        counter = _counter(draft)
-        falls = counter.counts and before.field == counter.field and counter.value <= before.value
-        if falls and counter.rank == FINAL:
-            last = max(k for k, each in enumerate(groups[-1]) if _counter(each[1]).counts)
-            groups.append(groups[-1][last + 1 :])
-            groups[-2] = groups[-2][: last + 1]
-        if counter.counts:
-            before = counter
-        groups[-1].append((part, draft))
-    return groups
 
 
 def _without_log(
@@ -204,13 +175,21 @@ def _without_log(
         (each.field, each.value) for _, draft in lines for each in draft.said if each.field in SET
     }
     changing = len(settings) > len({field for field, _ in settings})
-    if changing or any(one >= two for one, two in pairwise(counts)):
+    if changing:
         return singles, []
+    kept = [each for each in singles if each not in lines]
+    if any(one >= two for one, two in pairwise(counts)):  # several logs
+        listed = [(part, _with_reason(draft, "listed")) for part, draft in lines]
+        return [*kept, *listed], []
     earlier = []
     for _, draft in lines[:-1]:
-        earlier += [each._replace(why=REASONS["earlier"]) for each in draft.said]
-    kept = [each for each in singles if each not in lines]
+        earlier += _with_reason(draft, "earlier").said
     return [*kept, (lines[-1][0], _ended(lines[-1][1], counts[0]))], earlier
+
+
+def _with_reason(draft: Draft, name: str) -> Draft:
+    said = [each._replace(why=each.why or REASONS[name]) for each in draft.said]
+    return draft._replace(said=tuple(said))
 
 
 def _ended(draft: Draft, first: float) -> Draft:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dpcore.claims.scopes import Kind, Scope
-from dpcore.claims.values import Said, same
+from dpcore.claims.values import Said
 from dpcore.claims.vocabulary import FACTS, REASONS, SAID_IN_WORDS
 
 WHOLE = {"epsilon", "sigma"}  # a sentence that says these says all of a training
@@ -22,13 +22,10 @@ WORD = re.compile(rf"(?<![\w.])[^\W\d_](?:[\w'’-]*\w)?(?P<sign>\s?[{SIGNS}]?)"
 PARTS = re.compile(r"[\s'’_-]")
 MARK = r"(?:[,;:]\s|\s(?:and|but|while|und|aber|et|mais|y|pero|e|ma)\s)"
 CLAUSE = re.compile(rf"(?:^|{MARK})(?:(?!{MARK}).)*", re.DOTALL)
-AFTER_ON = re.compile(
-    r"(?i)\b(?:on|for|auf|für|sur|pour|para|sobre|per|su)\s(?:(?:the|les|den|die)\s)?$"
-)
 SUBJECTS = FACTS["subjects"]
 RIVAL = re.compile(SUBJECTS["rival"])
 GOES_ON = re.compile(SUBJECTS["goes_on"])  # with what the sentence before is about
-NUMBERED = re.compile(SUBJECTS["numbered"])
+SPECIFIC = re.compile(SUBJECTS["specific"])  # of known words: "model 2", "on images"
 SPEAKERS = frozenset(SUBJECTS["speakers"])
 
 
@@ -45,10 +42,6 @@ def _words_in(table: Any) -> Iterator[str]:
 PLAIN_WORDS = {name: each for name, each in FACTS["words"].items() if name != "other"}
 ROOMS = ("names", "units", "of_a_step", "neutral", "links")
 KNOWN = frozenset(_words_in([SUBJECTS["small"], PLAIN_WORDS, *(FACTS[room] for room in ROOMS)]))
-# A text has a number of images; one "on images" is told from one on others.
-COUNTED = frozenset(
-    _words_in([FACTS["units"][name] for name in ("examples", "clients", "devices")])
-)
 
 
 class Sentence(NamedTuple):
@@ -81,19 +74,16 @@ class Sentence(NamedTuple):
 
 def part(sentences: Sequence[Sentence]) -> None:
     """Where sentences may be of several trainings, make each that says all of one a run of its own,
-    and offer the values of the others, but for those that several of them share.
+    and offer the values of the others.
     """
     mixed = any(each.is_mixed for each in sentences)
     if not mixed and not are_of_several(each.about for each in sentences):
         return
     whole = [each for each in sentences if each.says_all]
     why = REASONS["another" if whole else "several"]
-    shared = _shared(sentences)
     for sentence in sentences:
         own = Scope(Kind.ELEMENT, sentence.start, sentence.start + len(sentence.text))
         for scope, said in sentence.said:
-            if said.field in shared:
-                continue
             scope.said.remove(said)
             if sentence in whole:
                 own.said.append(said)
@@ -101,20 +91,6 @@ def part(sentences: Sequence[Sentence]) -> None:
                 scope.said.append(said._replace(why=why))
         if own.said:
             sentence.said[0][0].children.append(own)
-
-
-def _shared(sentences: Sequence[Sentence]) -> set[str]:
-    """The fields of which several sentences say the same, and none says another value."""
-    values: dict[str, list[tuple[int, Any]]] = {}
-    for sentence in sentences:
-        for _, said in sentence.said:
-            values.setdefault(said.field, []).append((sentence.start, said.value))
-    found = set()
-    for field, said in values.items():
-        places = {start for start, _ in said}
-        if len(places) > 1 and all(same(value, said[0][1]) for _, value in said):
-            found.add(field)
-    return found
 
 
 def are_of_several(sentences: Iterable[str]) -> bool:
@@ -142,15 +118,14 @@ def subjects_of(sentence: str) -> frozenset[str]:
     """
     for _, _, pattern in SAID_IN_WORDS:
         sentence = pattern.sub(" ", sentence)
-    found = {each[0].lower() for each in NUMBERED.finditer(sentence)}
+    found = {each[0].lower() for each in SPECIFIC.finditer(sentence)}
     for each in WORD.finditer(sentence):
         word = each[0].strip(SIGNS)
         symbol = len(word) == 1 and (each["sign"].strip() or word.islower())
         article = each.start() == 0 and word == "A"
         if symbol or article or ord(word[0]) >= CJK:
             continue
-        on_some = word.lower() in COUNTED and AFTER_ON.search(sentence[: each.start()])
-        if on_some or not _is_known(word.lower()):
+        if not _is_known(word.lower()):
             found.add(word.lower())
     return frozenset(found)
 

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator
 
 from dpcore.claims import vocabulary as words
-from dpcore.claims.keys import NAMELESS, by_key, by_line, by_list, by_option, defaults_of
+from dpcore.claims.keys import NAMELESS, SEVERAL, by_key, by_option, defaults_of
 from dpcore.claims.prose import (
-    ARGUMENT,
     K_OF_N,
     ORDINAL,
     PAIR,
@@ -76,8 +75,10 @@ class Statements:
         self._read_words()
         part(self._sentences())
 
-    def _note(self, said: Said, scope: Scope | None = None) -> None:
-        self._taken.update(range(said.start, said.end))
+    def _note(self, said: Said, scope: Scope | None = None, *, taken: bool = True) -> None:
+        """Note a statement; a word may be read by another pattern, too."""
+        if taken:
+            self._taken.update(range(said.start, said.end))
         if any(low <= said.start < high for low, high in self._commented):
             said = said._replace(why=said.why or REASONS["commented"])
         (scope or self.root.at(said.start)).said.append(said)
@@ -93,12 +94,9 @@ class Statements:
         lead = self.sentence(start)
         why = meaning.why or self._doubt(meaning, text, lead, start + len(text))
         rank = meaning.rank
-        if rank == PLAIN and meaning.field == "epsilon":
-            near = lead[-80:]
-            if words.DOUBT["done"].search(near):
-                rank = FINAL
-            elif words.DOUBT["aimed"].search(near):
-                rank = TARGET
+        aimed = meaning.field == "epsilon" and words.DOUBT["aimed"].search(lead[-80:])
+        if rank == PLAIN and aimed:
+            rank = TARGET
         said = Said(meaning.field, text, start, start + len(text), why, rank, meaning.counts)
         return valued(said)
 
@@ -141,31 +139,14 @@ class Statements:
         return part[max((each.end() for each in STOP.finditer(part)), default=0) :]
 
     def _read_table(self, table: Table) -> None:
-        """Read a table; an epsilon whose head names its accountant is a claim of its own."""
-        epsilons = [
-            (low, high)
-            for low, high in table.heads
-            if named(self.text[low:high], headed=True).field == "epsilon"
-        ]
+        """Read the cells of a table, and leave the heads of epsilons alone."""
         for cell in table.cells:
             said = self._in_cell(cell)
-            if said is None:
-                continue
-            accountants = [
-                Said(field, value, cell.start, cell.end)
-                for field, value, pattern in words.SAID_IN_WORDS
-                if field == "accountant" and pattern.search(cell.head)
-            ]
-            apart = len(epsilons) > 1 or accountants
-            if apart and said.field == "epsilon" and said.rank != TARGET:
-                own = Scope(Kind.CELL, cell.start, cell.end, cell.head)
-                own.said += accountants
-                cell.scope.children.append(own)
-                self._note(said, own)
-            else:
+            if said:
                 self._note(said, cell.scope)
-        for low, high in epsilons:
-            self._taken.update(range(low, high))
+        for low, high in table.heads:
+            if named(self.text[low:high], headed=True).field == "epsilon":
+                self._taken.update(range(low, high))
 
     def _in_cell(self, cell: Cell) -> Said | None:
         """The number of a cell that holds a number alone, or one with something in brackets."""
@@ -202,7 +183,7 @@ class Statements:
                 said = self._value(Named("share"), share, each.start("k"))
                 self._note(said._replace(end=each.end("k")))
                 self._note(self._value(Named("clients"), each["n"], each.start("n")))
-        for field, pattern in (("epsilon", RESULT), ("delta", ARGUMENT), ("epochs", ORDINAL)):
+        for field, pattern in (("epsilon", RESULT), ("epochs", ORDINAL)):
             for each in pattern.finditer(self.text):
                 self._note(self._value(Named(field), each["value"], each.start("value")))
 
@@ -242,35 +223,24 @@ class Statements:
         scope = self.root.at(start)
         within = self.text[scope.start : scope.end]
         path = self.root.path(start)
-        found = self._by_layout(figure, last, within) or by_key(
-            self.text[max(last, start - MAX_LEAD) : start],
-            [each.label for each in path if each.kind is Kind.GROUP],
-        )
-        if found is None:
-            lead = self.text[max(last, start - MAX_LEAD) : start]
-            wide = self.text[max(0, start - MAX_LEAD) : start]
-            after = self.text[end : end + 2 * AFTER]
-            found = by_words(figure[0], lead) or by_unit(figure[0], wide, after) or NAMELESS
+        lead = self.text[max(last, start - MAX_LEAD) : start]
+        wide = self.text[max(0, start - MAX_LEAD) : start]
+        keys = [each.label for each in path if each.kind is Kind.GROUP]
+        found = NAMELESS
+        if not SEVERAL.search(wide):
+            found = (
+                by_option(lead, within)
+                or by_key(lead, keys)
+                or by_words(figure[0], lead)
+                or by_unit(figure[0], wide, self.text[end : end + 2 * AFTER])
+                or NAMELESS
+            )
         labels = " ".join(re.sub(r"[_.-]", " ", each.label) for each in path)
         if words.OTHER.search(labels):
             return found._replace(why=found.why or REASONS["other"])
         if scope.kind is Kind.COMMAND and SCRIPT.search(within):
             return found._replace(why=found.why or REASONS["another"])
         return found
-
-    def _by_layout(self, figure: re.Match[str], last: int, within: str) -> Named | None:
-        """What a number is that ends a line of its own, is in a list, or has an option."""
-        start, end = figure.span()
-        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
-        alone = by_line(line, ends=self.text[end : end + 1] in ("", "\n"))
-        if alone:
-            return alone
-        lead = self.text[max(last, start - MAX_LEAD) : start]
-        if lead[:1] in (",", ";") or len(lead) == start:
-            listed = by_list(lead)
-            if listed:
-                return listed
-        return by_option(lead, within)
 
     def _read_words(self) -> None:
         """Read samplers, accountants and adjacencies, which are said in words."""
@@ -283,17 +253,8 @@ class Statements:
                     continue
                 doubt = words.DOUBT["supposed"].search(before)
                 doubt = doubt or words.DOUBT["elsewhere"].search(before)
-                self._note_word(field, value, each.span(), REASONS["supposed"] if doubt else "")
-        for each in words.NAMED_ACCOUNTANT.finditer(self.text):
-            name = each["name"].lower()
-            self._note_word("accountant", words.OPACUS.get(name, name), each.span("name"), "")
-
-    def _note_word(self, field: str, value: str, place: tuple[int, int], why: str) -> None:
-        """Note a word, which another pattern may read, too."""
-        commented = any(low <= place[0] < high for low, high in self._commented)
-        if commented:
-            why = REASONS["commented"]
-        self.root.at(place[0]).said.append(Said(field, value, *place, why))
+                why = REASONS["supposed"] if doubt else ""
+                self._note(Said(field, value, *each.span(), why), taken=False)
 
     def _sentences(self) -> list[Sentence]:
         """The sentences with values."""

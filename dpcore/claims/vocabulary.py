@@ -78,10 +78,6 @@ NEUTRAL = frozenset(FACTS["neutral"]["words"])
 LETTER = {letter: field for field, letters in FACTS["letters"].items() for letter in letters}
 UNITS = {name: field for field, names in FACTS["units"].items() for name in names}
 OF_A_STEP = any_of(FACTS["of_a_step"]["words"])
-NAMED_ACCOUNTANT = re.compile(
-    r"(?i)\b(?:accountant|accounting|mechanism)[\w]{0,5}\W{1,8}"
-    rf"(?P<name>{'|'.join({*OPACUS, *ACCOUNTANTS})})\b"
-)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _ASIDE = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]?")
 _MARKS = re.compile(r"[\s_\-./'’\"|:*#<>,;@()]+")
@@ -128,8 +124,7 @@ def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
 def is_neutral(label: str) -> bool:
     """True for a label that a part of one training may have: a field's name, or "Privacy"."""
     words = _MARKS.sub(" ", _CAMEL.sub(" ", _ASIDE.sub(" ", label))).lower()
-    bare = " ".join(each for each in words.split() if not each.isdigit())
-    return bare in NEUTRAL or bool(named(label, headed=True).field)
+    return " ".join(words.split()) in NEUTRAL or bool(named(label, headed=True).field)
 
 
 def rank_of(words: str) -> int:
