@@ -26,7 +26,7 @@ from dpcore.claims.runs import (
 from dpcore.claims.scopes import Kind
 from dpcore.claims.statements import Statements
 from dpcore.claims.values import Said, written
-from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OTHER, REASONS, TARGET, TOLD, UNIT
+from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OPACUS, OTHER, REASONS, TARGET, TOLD, UNIT
 from dpcore.privacy.sampling.fixed_size import FixedSize
 
 MAX_TEXT_CHARS = 100_000
@@ -41,7 +41,7 @@ EVENT_CALL = re.compile(
 )
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 BRACKET = re.compile(r"#[^\n]*|[()\[\]{}]")  # and comments, in which brackets mean nothing
-STATE = re.compile(r"(?:OrderedDict\(|\{)[^\n]{0,40}[\"']history[\"']")
+STATE = re.compile(r"(?:OrderedDict\()?(?P<state>[\[{])[^\n\[{]{0,40}[\"']history[\"']")
 ASSIGNED = re.compile(r"\bhistory\s?=\s?(?P<list>\[\([\d\s.,()e-]+\)\])")
 
 
@@ -155,17 +155,16 @@ def _has_history(state: Mapping[str, Any]) -> bool:
 def _with_state(text: str) -> Read | None:
     """Read the state of an accountant as Python prints it, without running it."""
     for each in STATE.finditer(text):
-        stop = _closing(text, each.start())
+        start = each.start("state")
+        stop = _closing(text, start)
         try:
-            state = dict(ast.literal_eval(_without_name(text[each.start() : stop])))
+            state = dict(ast.literal_eval(text[start:stop]))
             state["history"] = [list(entry) for entry in state["history"]]
             claim = read_history(state)
         except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError):
             continue
-        rest = Claim()
-        if state.get("mechanism") in ("rdp", "gdp", "prv"):
-            rest = Claim(accountant={"prv": "pld"}.get(state["mechanism"], state["mechanism"]))
-        return _around(text, each.start(), stop, joined([rest, claim]))
+        accountant = Claim(accountant=OPACUS.get(str(state.get("mechanism"))))
+        return _around(text, each.start(), stop, joined([accountant, claim]))
     lists = {each["list"]: each for each in ASSIGNED.finditer(text)}
     if len(lists) != 1:
         return None
@@ -175,11 +174,6 @@ def _with_state(text: str) -> Read | None:
         return _around(text, *each.span("list"), read_history({"history": history}))
     except (ValueError, SyntaxError, TypeError):
         return None
-
-
-def _without_name(printed: str) -> str:
-    found = re.fullmatch(r"OrderedDict\((.*)\)", printed, re.DOTALL)
-    return found[1] if found else printed
 
 
 def _closing(text: str, start: int) -> int:

@@ -247,7 +247,7 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
     wrapped = False  # the line before is long enough for one that is wrapped
     for start, line in lines:
         end = start + len(line)
-        keyed = _is_log(line) or (not unended and KEYED.match(line))
+        keyed = counter_of(line) is not None or (not unended and KEYED.match(line))
         command = COMMAND.match(line) and not COMMENTED.match(line)
         prose = not keyed and not command and SENTENCE.match(line)
         unended = bool(prose and UNENDED.search(line[-9:]))
@@ -264,11 +264,6 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
             goes_on = False
         wrapped = len(line) >= WRAPPED
     return found
-
-
-def _is_log(line: str) -> bool:
-    """True for a line with a counter and an epsilon."""
-    return counter_of(line) is not None
 
 
 def counter_of(line: str) -> re.Match[str] | None:

@@ -6,6 +6,7 @@ words before it, or the unit after it.
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from dpcore.claims import vocabulary as words
 from dpcore.claims.keys import NAMELESS, SEVERAL, by_key, by_option, defaults_of
@@ -50,6 +51,29 @@ DENIED_AFTER = re.compile(
 )
 PATCH = re.compile(r"(?m)^@@ -\d")
 BELOW = re.compile(r"<\s?$")
+
+
+class Doubt(NamedTuple):
+    """A reason why a number is not what its name says, and the patterns of words that tell it."""
+
+    reason: str
+    before: str = ""
+    after: str = ""
+    fields: tuple[str, ...] = ()  # of all, if there are none
+
+
+LENGTHS = ("epochs", "steps", "rounds")
+DOUBTS = (
+    Doubt("another", "elsewhere", "after"),
+    Doubt("supposed", "supposed"),
+    Doubt("of_a_part", "of_a_part", "of_a_part_after", ("epsilon",)),
+    Doubt("parts", "", "of_a_device", ("batch",)),
+    Doubt("other", "of_a_rate", "", LENGTHS),
+    Doubt("unclear", "", "stops", LENGTHS),
+    Doubt("unclear", "", "changes", ("sigma", "q", "batch")),
+    Doubt("unclear", "", "except"),
+    Doubt("other", "not_training", "", ("examples", "clients", "devices")),
+)
 
 
 class Statements:
@@ -103,34 +127,14 @@ class Statements:
     def _doubt(self, meaning: Named, text: str, lead: str, end: int) -> str:
         """The reason why a number is not what its name says; "" if there is none."""
         after = self.text[end : end + AFTER]
-        if words.DOUBT["elsewhere"].search(lead) or words.DOUBT["after"].match(after):
-            return REASONS["another"]
-        if words.DOUBT["supposed"].search(lead):
-            return REASONS["supposed"]
-        of_field = self._doubt_of(meaning.field, lead, after)
-        if of_field:
-            return of_field
-        counted = meaning.field in ("examples", "clients", "devices")
-        if counted and words.NOT_TRAINING["pattern"].search(lead[-80:]):
-            return REASONS["other"]
+        for doubt in DOUBTS:
+            if meaning.field in doubt.fields or not doubt.fields:
+                before = doubt.before and words.DOUBT[doubt.before].search(lead)
+                if before or (doubt.after and words.DOUBT[doubt.after].match(after)):
+                    return REASONS[doubt.reason]
         most = meaning.rank == TARGET and meaning.field in ("batch", "examples", "clients", "sigma")
         below = meaning.field == "delta" and "/" in text and BELOW.search(lead)
         return REASONS["other"] if most or below else ""
-
-    def _doubt_of(self, field: str, lead: str, after: str) -> str:
-        """The reason why a number is of a part of the training, or one of several of it."""
-        doubt = words.DOUBT
-        if field == "epsilon":
-            part = doubt["of_a_part"].search(lead) or doubt["of_a_part_after"].match(after)
-            return REASONS["of_a_part"] if part else ""
-        if field == "batch" and doubt["of_a_device"].match(after):
-            return REASONS["parts"]
-        if field in ("epochs", "steps", "rounds"):
-            if doubt["of_a_rate"].search(lead):
-                return REASONS["other"]
-            return REASONS["unclear"] if doubt["stops"].match(after) else ""
-        changing = field in ("sigma", "q", "batch") and doubt["changes"].match(after)
-        return REASONS["unclear"] if changing or doubt["except"].match(after) else ""
 
     def sentence(self, start: int) -> str:
         """The sentence before a place, within its line, item or paragraph."""

@@ -68,7 +68,6 @@ LINKS = any_of(FACTS["links"]["words"])
 JOINED = rf"(?:{any_of(FACTS['links']['joined'])})"  # to a name, without a blank
 DOUBT = {name: re.compile(pattern) for name, pattern in FACTS["doubt"].items()}
 UNIT = {name: re.compile(pattern) for name, pattern in FACTS["unit"].items()}
-NOT_TRAINING = {name: re.compile(each) for name, each in FACTS["not_training"].items()}
 TOLD = {name: re.compile(pattern) for name, pattern in FACTS["told"].items()}
 NOT_PRIVATE = re.compile(FACTS["not_private"]["pattern"])
 _FIELDS = {name: field for field, names in FACTS["names"].items() for name in names}
