@@ -269,7 +269,7 @@ def _read_text(text: str) -> Read:
     accumulated = UNIT["accumulated"].search(bare.text)
     if off:
         notes[NOTES["not_private"].format(" ".join(off[0].split()))] = None
-    for draft in _worth(drafts.runs)[:MAX_RUNS]:
+    for draft in drafts.runs[:MAX_RUNS]:
         if accumulated and draft.get("accumulation") is None:
             draft = draft.without("batch", REASONS["parts"])
         if off:  # then no epsilon is claimed
@@ -298,13 +298,6 @@ def _off(statements: Statements) -> re.Match[str] | None:
         if not OTHER.search(labels):
             return each
     return None
-
-
-def _worth(drafts: Sequence[Draft]) -> list[Draft]:
-    """The drafts that say something of their own about noise or privacy; at least one."""
-    own = ("epsilon", "sigma", "q", "share")
-    worth = [each for each in drafts if any(each.get(field) for field in own)]
-    return worth or [*drafts[:1]]
 
 
 def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said], list[str]]:

@@ -18,6 +18,7 @@ from dpcore.claims.vocabulary import FINAL, REASONS, TARGET, is_neutral
 
 NEAR = 20  # parts before and after one that it is compared with
 MIN_DIFFERENT = 2  # fields, of two parts that are of a training each
+OWN = ("epsilon", "sigma", "q", "share")  # that make a part a training of its own
 SET = ("sigma", "q", "batch", "share", "cohort", "examples")  # before a training
 PARTS = ("device_batch", "device_count", "node_count", "accumulation")
 # Of a training that protects clients -> of its releases.
@@ -89,7 +90,11 @@ def drafts_of(scope: Scope) -> Drafts:
     singles, earlier = _without_log(singles)
     passed += earlier
     apart = _apart(singles)
-    several += [Draft(draft.said, _label(part, draft)) for part, draft in apart]
+    for part, draft in apart:
+        if any(draft.get(field) for field in OWN):
+            several.append(Draft(draft.said, draft.label or part.label))
+        else:
+            passed += _with_reason(draft, "after_runs").said
     together = [each for each in singles if each not in apart]
     first = min((part.start for part, _ in apart), default=math.inf)
     for part, draft in together:
@@ -106,10 +111,6 @@ def drafts_of(scope: Scope) -> Drafts:
 def _counted(said: Said) -> bool:
     """True for a statement that is taken, or stands against others of its field."""
     return bool(said.field) and said.why in ("", *AGAINST)
-
-
-def _label(part: Scope, draft: Draft) -> str:
-    return draft.label or part.label
 
 
 def _within(common: Sequence[Said], own: Sequence[Said]) -> tuple[Said, ...]:

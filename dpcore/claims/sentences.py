@@ -49,13 +49,14 @@ class Sentence(NamedTuple):
 
     start: int
     text: str
-    before: str  # the sentence that it goes on with, or nothing
+    before: str  # the sentence before it
     said: list[tuple[Scope, Said]]
 
     @property
     def about(self) -> str:
         """All that tells what it is about."""
-        return f"{self.before} {self.text}".strip()
+        goes_on = GOES_ON.match(self.text) or SPECIFIC.fullmatch(self.before.strip())
+        return f"{self.before} {self.text}" if goes_on else self.text
 
     @property
     def is_mixed(self) -> bool:
@@ -76,8 +77,8 @@ def part(sentences: Sequence[Sentence]) -> None:
     """Where sentences may be of several trainings, make each that says all of one a run of its own,
     and offer the values of the others.
     """
-    mixed = any(each.is_mixed for each in sentences)
-    if not mixed and not are_of_several(each.about for each in sentences):
+    others = any(each.is_mixed or SPECIFIC.search(each.about) for each in sentences)
+    if not others and not are_of_several(each.about for each in sentences):
         return
     whole = [each for each in sentences if each.says_all]
     why = REASONS["another" if whole else "several"]

@@ -21,7 +21,7 @@ from dpcore.claims.prose import (
     is_pair,
 )
 from dpcore.claims.scopes import COMMENTED, Kind, Scope, counter_of, lines_of, outline
-from dpcore.claims.sentences import GOES_ON, Sentence, part
+from dpcore.claims.sentences import Sentence, part
 from dpcore.claims.tables import Cell, Table, tables_of
 from dpcore.claims.values import FIGURE, LIST, RANGE, Said, valued
 from dpcore.claims.vocabulary import FINAL, PLAIN, REASONS, TARGET, Named, named
@@ -274,8 +274,7 @@ class Statements:
             stop = ENDED.search(self.text, max(each.end for _, each in said))
             text = self.text[start : stop.start() if stop else len(self.text)]
             ends = len(self.text[:start].rstrip(" .!?;\n"))
-            before = self.sentence(ends) if GOES_ON.match(text) else ""
-            sentences.append(Sentence(start, text, before, said))
+            sentences.append(Sentence(start, text, self.sentence(ends), said))
         return sentences
 
     def _prose(self, scope: Scope) -> Iterator[Scope]:

@@ -59,6 +59,10 @@ SAID_IN_WORDS = tuple(
     for value, pattern in patterns.items()
 )
 OTHER = re.compile(rf"(?i)(?<![^\W\d_])(?:{any_of(WORDS['other'])})(?![^\W\d_])")
+RANKS = tuple(
+    (rank, re.compile(rf"(?i)(?<![^\W_])(?:{any_of(WORDS[name])})(?![^\W_])"))
+    for rank, name in ((FINAL, "final"), (TARGET, "target"))
+)
 OF_A_NAME = [*WORDS["plain"], *WORDS["final"], *WORDS["target"]]
 BESIDE = re.compile(rf"(?:(?:{any_of([*OF_A_NAME, *OPACUS, 'pld', 'moments'])})\s?)*")
 BEFORE = re.compile(
@@ -128,10 +132,4 @@ def is_neutral(label: str) -> bool:
 
 def rank_of(words: str) -> int:
     """The rank that the words of a name give its value."""
-    found = set(re.split(r"[\s_-]+", words.lower()))
-    if found & set(WORDS["final"]):
-        return FINAL
-    several = any(each in words.lower() for each in WORDS["target"] if " " in each)
-    if several or found & set(WORDS["target"]):
-        return TARGET
-    return PLAIN
+    return next((rank for rank, pattern in RANKS if pattern.search(words)), PLAIN)
