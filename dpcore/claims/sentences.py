@@ -15,6 +15,7 @@ from dpcore.claims.values import Said
 from dpcore.claims.vocabulary import FACTS, REASONS, SAID_IN_WORDS
 
 WHOLE = {"epsilon", "sigma"}  # a sentence that says these says all of a training
+MAX_VALUES = 40  # that a sentence says of one training
 MAX_OPENING = 4  # words
 CJK = 0x2E80  # from this letter on words have no blanks around them
 SIGNS = " \t\n=≈<>("
@@ -61,6 +62,8 @@ class Sentence(NamedTuple):
     @property
     def is_mixed(self) -> bool:
         """True if it may speak of several trainings by itself."""
+        if len(self.said) > MAX_VALUES:
+            return True
         clauses = []
         for each in CLAUSE.finditer(self.text):
             if any(each.start() <= said.start - self.start < each.end() for _, said in self.said):
@@ -80,18 +83,20 @@ def part(sentences: Sequence[Sentence]) -> None:
     others = any(each.is_mixed or SPECIFIC.search(each.about) for each in sentences)
     if not others and not are_of_several(each.about for each in sentences):
         return
-    whole = [each for each in sentences if each.says_all]
+    whole = {each.start for each in sentences if each.says_all}
     why = REASONS["another" if whole else "several"]
+    values = [pair for sentence in sentences for pair in sentence.said]
+    moved = {id(said) for _, said in values}
+    for scope in {id(scope): scope for scope, _ in values}.values():
+        scope.said = [each for each in scope.said if id(each) not in moved]
     for sentence in sentences:
-        own = Scope(Kind.ELEMENT, sentence.start, sentence.start + len(sentence.text))
-        for scope, said in sentence.said:
-            scope.said.remove(said)
-            if sentence in whole:
-                own.said.append(said)
-            else:
-                scope.said.append(said._replace(why=why))
-        if own.said:
+        if sentence.start in whole:
+            own = Scope(Kind.ELEMENT, sentence.start, sentence.start + len(sentence.text))
+            own.said = [said for _, said in sentence.said]
             sentence.said[0][0].children.append(own)
+            continue
+        for scope, said in sentence.said:
+            scope.said.append(said._replace(why=why))
 
 
 def are_of_several(sentences: Iterable[str]) -> bool:

@@ -271,8 +271,9 @@ class Statements:
                     found.setdefault(start, []).append((scope, each))
         sentences = []
         for start, said in found.items():
-            stop = ENDED.search(self.text, max(each.end for _, each in said))
-            text = self.text[start : stop.start() if stop else len(self.text)]
+            last = max(each.end for _, each in said)
+            stop = ENDED.search(self.text, last, last + 2 * MAX_LEAD)
+            text = self.text[start : stop.start() if stop else last + 2 * MAX_LEAD]
             ends = len(self.text[:start].rstrip(" .!?;\n"))
             sentences.append(Sentence(start, text, self.sentence(ends), said))
         return sentences

@@ -85,6 +85,8 @@ def test_a_label_holds_no_code_for_a_terminal() -> None:
     assert [each.label for each in read(text).runs] == ["]0;A", "B"]
 
 
-@pytest.mark.parametrize("text", ["1" * 12_000, "1, " * 3000, "- sigma: 1\n  eps: 2\n" * 400])
+@pytest.mark.parametrize(
+    "text", ["1" * 12_000, "1, " * 3000, "- sigma: 1\n  eps: 2\n" * 400, "eps = 3, " * 900]
+)
 def test_odd_texts_are_read_at_once(text: str) -> None:
     assert read(text).runs
