@@ -7,6 +7,8 @@ import streamlit as st
 
 from dpcore.claims import ClaimVerdict
 from dpcore.claims.certificate import certificate_of
+from dpcore.claims.reading import Read
+from dpcore.claims.vocabulary import REASONS
 from dpcore.claims.worked import EXAMPLES
 from dpcore.runs.plain_text import escaped
 from pages.parts.check.entered import Entered, entered_claim, pasted_text, show_examples
@@ -21,6 +23,7 @@ NOTHING = (
     "No value of a claim stands in this text beside its name. Paste the lines that state epsilon,"
     " delta, the noise, the batches and the steps{}."
 )
+SEVERAL = "The text may speak of several trainings: press below what is said of one."
 ASK = ", or press a framed number below and say what it is"
 TYPE = ", or type the values below"
 
@@ -40,13 +43,20 @@ def show_answer(entered: Entered) -> ClaimVerdict | None:
         show_card(verdict_on(SHOWN.claim))
         return None
     if entered.says_nothing and entered.read:
-        numbers = any(not each.field for each in entered.read.passed)
-        st.info(NOTHING.format(ASK if numbers else TYPE))
+        st.info(_why_nothing(entered.read))
         return None
     verdict = verdict_on(entered.claim, entered.told)
     run = name_of_run(entered.runs[entered.opened], entered.opened) if several else ""
     show_card(verdict, entered.by_hand, run)
     return verdict
+
+
+def _why_nothing(found: Read) -> str:
+    """Why nothing was taken from a text, and what to do."""
+    if any(each.why == REASONS["several"] for each in found.passed):
+        return SEVERAL
+    numbers = any(not each.field for each in found.passed)
+    return NOTHING.format(ASK if numbers else TYPE)
 
 
 with page_frame("Does a claimed epsilon hold?"), st.container(key="claim"):

@@ -1,7 +1,6 @@
-"""Keys with values: in configurations, calls, options of commands, and lists.
+"""Keys with values: in configurations, calls, and options of commands.
 
-`epsilon: 3`, `"epsilon": 3`, `epsilon = 3`, `--epsilon 3`, `add_argument("--epsilon", default=3)`,
-`epsilon   3` on a line of its own, and `..., epochs 15, batch 256` in a list.
+`epsilon: 3`, `"epsilon": 3`, `epsilon = 3`, `--epsilon 3`, `add_argument("--epsilon", default=3)`.
 """
 
 import re
@@ -20,19 +19,15 @@ KEY = re.compile(  # at the end of the text before a number
     r"(?:=>|:=|\?=|[:=≈]|<=|==)\s*[\"'(]?\s?$"
 )
 OPTION = re.compile(r"(?:^|\s)--?(?P<key>[A-Za-z][\w.-]*)(?:\s*=\s*|\s+)[\"']?$")
-ALIGNED = re.compile(r"(?:wandb:)?[ \t]*(?P<key>[A-Za-z_][\w/.]*)[ \t]+")  # a whole line
-LISTED = re.compile(r"(?:^|[,;(])\s*(?P<key>[^\W\d][^\W\d_ ]*(?:[ _-][^\W\d_ ]+){0,3})\s$")
 LOOP = re.compile(r"\bfor\s?\(+[^()]*$")
-SCRIPT_OPTIONS = {"s": "q", "n": "sigma", "e": "epochs", "d": "delta"}  # of OPACUS_SCRIPT
-OPACUS_SCRIPT = "compute_dp_sgd_privacy"
 RATE_OPTION = re.compile(r"(?<![\w-])-sr\b")
-SEVERAL = re.compile(r"[ \t]*\w+(?:\s*,\s*\w+)+\s*=\s*(?:[\w.]+\s*,\s*)*")  # a, b = 1, 2
-MAX_LINE = 200  # characters before a number of a line with one key
+SEVERAL = re.compile(
+    r"(?:^|\n)[ \t]*\w+(?:[ \t]*,\s*\w+)+\s*=\s*(?:[\w.]+\s*,\s*)*$"
+)  # a, b = 1, 2
 VALUE_KEYS = ("value", "init_value", "initial_value", "default", "val")
-TRAILING_LINK = re.compile(rf"(?i)\s(?:{words.LINKS})$")
 DEFAULT = re.compile(
     r"(?:add_argument|add|Option|option|DEFINE_\w{3,9})\(\s*(?P<names>[\"'][^)]{0,400}?)"
-    r"(?:\bdefault\s?=\s?|(?<=[\"'],)\s?)[\"']?(?P<value>[-+]?[\d.][\w.+-]*)[\"']?(?P<rest>[^\n]*)"
+    r"(?:\bdefault\s?=\s?|(?<=[\"'],)\s?)[\"']?(?P<value>[-+]?[\d.][\w.+-]*)[\"']?(?P<rest>[^\n]*(?:\n\s+(?=help)[^\n]*)?)"
 )
 QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
 HELP = re.compile(r"help\s?=\s?f?[\"']{1,3}([^\"\n]*)")
@@ -45,8 +40,6 @@ def by_option(lead: str, command: str) -> Named | None:
     if option is None:
         return None
     key = option["key"]
-    if OPACUS_SCRIPT in command and key in SCRIPT_OPTIONS:
-        return Named(SCRIPT_OPTIONS[key])
     if key == "n":  # epochs in the examples of Opacus, which have -sr beside it
         return Named("epochs") if RATE_OPTION.search(command) else NAMELESS
     return named(key, headed=True)._replace(counts=False)
@@ -67,45 +60,7 @@ def by_key(lead: str, around: Sequence[str]) -> Named | None:
         within = outer if alone else named(f"{around[-1]} {key}", headed=True)
         if within.field and (alone or outer.field or not meaning.field):
             return within
-    if not meaning.field and " " in key:
-        return _by_clause(key)
-    return meaning
-
-
-def by_line(line: str, *, ends: bool) -> Named | None:
-    """What a line before a number names: a key and blanks alone, or several keys at once."""
-    if len(line) > MAX_LINE:
-        return None
-    if SEVERAL.fullmatch(line):
-        return NAMELESS
-    aligned = ALIGNED.fullmatch(line)
-    return named(aligned["key"], headed=True) if aligned and ends else None
-
-
-def by_list(lead: str) -> Named | None:
-    """What an item of a list names, as in "sigma 1.1, epochs 15"; None unless it is known."""
-    listed = LISTED.search(lead)
-    if listed is None or len(listed["key"]) == 1:
-        return None
-    meaning = named(listed["key"], headed=True)
-    return meaning if meaning.field else None
-
-
-def _by_clause(key: str) -> Named | None:
-    """A key with a clause, as in "Epsilon with shuffled batches: 3", if that tells how."""
-    key = TRAILING_LINK.sub("", key)
-    whole = named(key, headed=True)
-    if whole.field:
-        return whole
-    begins = beginning(key)
-    if begins.field != "epsilon":
-        return None
-    if words.DOUBT["supposed"].search(key):
-        return begins._replace(why=REASONS["supposed"])
-    tells = any(
-        field == "sampler" and pattern.search(key) for field, _, pattern in words.SAID_IN_WORDS
-    )
-    return begins if tells else begins._replace(why=REASONS["nameless"])
+    return None if " " in key and not meaning.field else meaning
 
 
 def beginning(sentence: str) -> Named:

@@ -17,11 +17,6 @@ RULES = tuple(
         Path(__file__).with_name("plain_text.toml").read_text(encoding="utf-8")
     )["rules"]
 )
-COUNTS = {
-    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
-    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20",
-    "thirty": "30", "forty": "40", "fifty": "50", "hundred": "100",
-}  # fmt: skip
 # Nobody writes 1,5 for a number of thousands, nor 0,001.
 _WITH_COMMA = r"(?:0,\d+|\d+,\d{1,2})(?:[eE][-+]?\d+)?(?=[.,;:]?(?:[^\w.,]|$))(?!\]|,? ?\d)"
 DECIMAL_COMMA = re.compile(rf"(?<![\w.,(\[]){_WITH_COMMA}|(?<=[(\[]){_WITH_COMMA}(?![)\]])")
@@ -41,8 +36,6 @@ MAKERS: dict[str, Callable[[str], str]] = {
     "folded": _folded,
     "power_of_two": lambda power: f"{2.0 ** int(power.partition('^')[2]):.17g}",
     "joined": lambda number: number.replace(" ", ""),
-    "myriads": lambda number: f"{float(number[:-1]) * 10_000:.0f}",
-    "counted": lambda word: COUNTS[word.lower()],
 }
 
 

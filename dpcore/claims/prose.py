@@ -4,7 +4,7 @@ import re
 
 from dpcore.claims import vocabulary as words
 from dpcore.claims.values import DIGITS, FLOAT, NUMBER, OF_N, POWER, SIGNED
-from dpcore.claims.vocabulary import PLAIN, REASONS, Named, named
+from dpcore.claims.vocabulary import REASONS, Named, named
 
 SYMBOL = r"\s\(?(?:[A-Za-z]|sigma|epsilon|delta|[εδσ])\s?\)?(?=[\s=:,)])"
 ASIDE = rf"(?:\s?\([^()\n]{{0,60}}\)|{SYMBOL}|[\s_]+(?:PRV|RDP|GDP|PLD)\b)?"
@@ -19,9 +19,6 @@ LETTER = re.compile(
     rf"(?<![\w-])(?P<letter>p|{'|'.join(map(re.escape, words.LETTER))})\s?(?:=|≈|:=)\s?$"
 )
 PLACE = re.compile(r"(?i)\b(epoch|step)\s$")  # in a training, whose end is another
-OWN_WORD = re.compile(
-    rf"(?i)(?<![^\W\d_])(?P<word>{words.any_of([*words.OF_A_NAME, *words.OPACUS])})[\s\"'(]+$"
-)
 WITHIN_FORMULA = re.compile(r"[/*×^√]\s?$")
 CLAUSE = re.compile(r"[,.;:()|\n]")
 COUNTED = ("examples", "clients", "steps", "rounds", "cohort", "share")  # no name is "steps 5"
@@ -31,24 +28,19 @@ UNIT = re.compile(
     rf"(?i)(?:[^\S\n]|(?-i:\n(?=[a-zà-ÿ])))?-?{BETWEEN}(?P<unit>{words.any_of(words.UNITS)})(?![^\W\d_])"
     rf"(?P<of>\s?(?:{words.OF_A_STEP})(?![^\W\d_]))?"
 )
+OF_A_STEP = {"examples": "batch", "clients": "cohort", "devices": "cohort"}
 A_STEP = re.compile(rf"(?i)\s(?:{words.OF_A_STEP})(?![^\W\d_])")
 OF_DATA = re.compile(  # before a number of examples
     r"(?i)(?:^|[=:,;(\[|&\n]|\b(?:on|over|from|with|in|for|about|all|the|are|is|has|have|contains?"
     r"|containing|comprises?|and|our|auf|mit|sur|sobre|de|von|aus|на|approximately|roughly|around"
     r"|across|(?<!rounds )used|of|[A-Z]\s=))\s*$"
 )
-BATCH_OF = re.compile(
-    r"(?i)\b(?:lots?|(?:mini-?)?batch(?:es)?|lotes?|lott[oi]|cohorts?|losen?)\s(?:of|de|da|di|von|à)"
-    r"\s(?:about\s|expected size\s)?$"
-)
 IN_EACH = re.compile(r"(?i)(?:\s[\w-]+){0,4}\s(?:per|in a|in each|in every)\b")
 ALL_OF = re.compile(r"(?i)\b(?:of the|of all|all|across|total)\s(?:[A-Z]\s?=\s?)?$")
-SPLIT = re.compile(
-    r"(?i)[^.\n]{0,50}(?:\bof which\b|\btrain(?:ing)?:?\s\d|\bsplit\b)|\s(?:de )?test\b"
-)
 PART_OF = re.compile(r"\d\s(?:\w+\s)?(?:out )?of the\s*$")
 AFTER_UNIT = re.compile(  # that make it another number
-    r"(?i)\s?(?:/|make\b|,? of (?:which|whom|(?:the|a) (?!train))"
+    r"(?i)[^.\n]{0,50}(?:\bof which\b|\btrain(?:ing)?:?\s\d|\bsplit\b)|\s(?:de )?test\b"
+    r"|\s?(?:/|make\b|,? of (?:which|whom|(?:the|a) (?!train))"
     r"|(?:will|would|could|takes?|took)\b"
     r"|\(?(?:per|each|every|for (?:test|val|eval)\w*|of warm|in each|in every|an? epoch|were held"
     r"|held out|as test|are test|to generate|from (?:a|the) public)\b)"
@@ -80,7 +72,6 @@ RESULT = re.compile(  # of a call of an accountant
     rf"\bget_(?:privacy_spent|epsilon)\({ARGUMENTS}\)\)?\s{{0,3}}(?:{ANSWER}){{0,3}}"
     rf"(?P<value>{NUMBER})"
 )
-ARGUMENT = re.compile(rf"\bget_epsilon\(\s*(?P<value>{NUMBER})")
 ORDINAL = re.compile(r"(?<![\w.])(?P<value>\d{1,5})(?=(?:st|nd|rd|th) epoch\b)")
 
 
@@ -102,20 +93,15 @@ def by_words(text: str, lead: str) -> Named | None:
 
 def _beside(meaning: Named, name: str, before: str) -> Named | None:
     """What a name means with the words before it."""
-    rank = meaning.rank
-    while own := OWN_WORD.search(before):
-        if words.rank_of(own["word"]) != PLAIN:
-            rank = words.rank_of(own["word"])
-        before = before[: own.start()]
     if WITHIN_FORMULA.search(before):
         return None
     last = before.rstrip()[-1:]
-    if words.NOT_TRAINING["cjk"].search(before.rstrip()):
+    if words.DOUBT["not_training_cjk"].search(before.rstrip()):
         return Named(meaning.field, why=REASONS["other"])
     alone = not last or ord(last) >= CJK or words.BEFORE.search(before)
     others = words.OTHER.search(CLAUSE.split(before)[-1][-24:])
     if (alone and not others) or (name in "εδσ" and not others):
-        return Named(meaning.field, rank)
+        return Named(meaning.field, meaning.rank)
     return Named(meaning.field, why=REASONS["other" if others else "unclear"])
 
 
@@ -144,34 +130,19 @@ def by_unit(text: str, lead: str, after: str) -> Named | None:
             return None
         return Named("cohort" if "round" in step[0].lower() else "batch")
     field = words.UNITS[words.one_blank(found["unit"])]
-    of_a_step = {"examples": "batch", "clients": "cohort", "devices": "cohort"}
+    of_a_step = OF_A_STEP.get(field, "")
+    rest = after[found.end() :]
     if found["of"]:
-        return Named(of_a_step[field]) if field in of_a_step else None
-    if field in of_a_step or field == "devices":
-        counted = _of_data(field, lead, after[found.end() :])
-        if counted is None or counted.field != field:
-            return counted
+        return Named(of_a_step) if of_a_step else None
+    if of_a_step == "cohort" and IN_EACH.match(rest) and not ALL_OF.search(lead):
+        return Named("cohort")
+    if of_a_step and (PART_OF.search(lead) or not OF_DATA.search(lead)):
+        return None
     if MORE.search(lead[-40:]):
         return Named(field, why=REASONS["unclear"])
-    if AFTER_UNIT.match(after[found.end() :]) or BEFORE_UNIT.search(lead[-40:]):
+    if AFTER_UNIT.match(rest) or BEFORE_UNIT.search(lead[-40:]):
         return Named(field, why=REASONS["other"])
-    if text.rstrip().endswith("%"):
-        sampled = field == "clients" and SAMPLED.search(lead + after)
-        return Named("share") if sampled else None
-    return Named(field)
-
-
-def _of_data(field: str, lead: str, after: str) -> Named | None:
-    """What a number of examples or clients counts: all that train, a batch, or others."""
-    if BATCH_OF.search(lead):
-        return Named("batch" if field == "examples" else "cohort")
-    if field != "examples" and IN_EACH.match(after) and not ALL_OF.search(lead):
-        return Named("cohort")
-    if PART_OF.search(lead) or not OF_DATA.search(lead):
-        return None
-    if words.NOT_TRAINING["pattern"].search(lead[-80:]) or SPLIT.match(after):
-        return Named(field, why=REASONS["other"])
-    return Named(field)
+    return None if text.rstrip().endswith("%") else Named(field)
 
 
 def is_pair(found: re.Match[str]) -> bool:

@@ -26,7 +26,7 @@ from dpcore.claims.runs import (
 from dpcore.claims.scopes import Kind
 from dpcore.claims.statements import Statements
 from dpcore.claims.values import Said, written
-from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OTHER, REASONS, TARGET, TOLD, UNIT
+from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OPACUS, OTHER, REASONS, TARGET, TOLD, UNIT
 from dpcore.privacy.sampling.fixed_size import FixedSize
 
 MAX_TEXT_CHARS = 100_000
@@ -42,7 +42,7 @@ EVENT_CALL = re.compile(
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 SEVERAL_EVENTS = "The text has several events: paste the one that holds the whole training."
 BRACKET = re.compile(r"#[^\n]*|[()\[\]{}]")  # and comments, in which brackets mean nothing
-STATE = re.compile(r"(?:OrderedDict\(|\{)[^\n]{0,40}[\"']history[\"']")
+STATE = re.compile(r"(?:OrderedDict\()?(?P<state>[\[{])[^\n\[{]{0,40}[\"']history[\"']")
 ASSIGNED = re.compile(r"\bhistory\s?=\s?(?P<list>\[\([\d\s.,()e-]+\)\])")
 
 
@@ -106,12 +106,8 @@ def read(text: str) -> Read:
     >>> read("sigma = 1.0, later sigma = 2.0").claim.sigma is None
     True
     """
-    if len(text) > MAX_JSON_CHARS:
-        raise ValueError(
-            f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
-        )
     text = text.removeprefix("\ufeff")
-    record = _record(text)
+    record = _record(text) if len(text) <= MAX_JSON_CHARS else None
     if record is not None:
         return record
     if len(text) > MAX_TEXT_CHARS:
@@ -160,17 +156,16 @@ def _has_history(state: Mapping[str, Any]) -> bool:
 def _with_state(text: str) -> Read | None:
     """Read the state of an accountant as Python prints it, without running it."""
     for each in STATE.finditer(text):
-        stop = _closing(text, each.start())
+        start = each.start("state")
+        stop = _closing(text, start)
         try:
-            state = dict(ast.literal_eval(_without_name(text[each.start() : stop])))
+            state = dict(ast.literal_eval(text[start:stop]))
             state["history"] = [list(entry) for entry in state["history"]]
             claim = read_history(state)
         except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError):
             continue
-        rest = Claim()
-        if state.get("mechanism") in ("rdp", "gdp", "prv"):
-            rest = Claim(accountant={"prv": "pld"}.get(state["mechanism"], state["mechanism"]))
-        return _around(text, each.start(), stop, joined([rest, claim]))
+        accountant = Claim(accountant=OPACUS.get(str(state.get("mechanism"))))
+        return _around(text, each.start(), stop, joined([accountant, claim]))
     lists = {each["list"]: each for each in ASSIGNED.finditer(text)}
     if len(lists) != 1:
         return None
@@ -180,11 +175,6 @@ def _with_state(text: str) -> Read | None:
         return _around(text, *each.span("list"), read_history({"history": history}))
     except (ValueError, SyntaxError, TypeError):
         return None
-
-
-def _without_name(printed: str) -> str:
-    found = re.fullmatch(r"OrderedDict\((.*)\)", printed, re.DOTALL)
-    return found[1] if found else printed
 
 
 def _closing(text: str, start: int) -> int:
@@ -282,7 +272,7 @@ def _read_text(text: str) -> Read:
     accumulated = UNIT["accumulated"].search(bare.text)
     if off:
         notes[NOTES["not_private"].format(" ".join(off[0].split()))] = None
-    for draft in _worth(drafts.runs)[:MAX_RUNS]:
+    for draft in drafts.runs[:MAX_RUNS]:
         if accumulated and draft.get("accumulation") is None:
             draft = draft.without("batch", REASONS["parts"])
         if off:  # then no epsilon is claimed
@@ -311,13 +301,6 @@ def _off(statements: Statements) -> re.Match[str] | None:
         if not OTHER.search(labels):
             return each
     return None
-
-
-def _worth(drafts: Sequence[Draft]) -> list[Draft]:
-    """The drafts that say something of their own about noise or privacy; at least one."""
-    own = ("epsilon", "sigma", "q", "share")
-    worth = [each for each in drafts if any(each.get(field) for field in own)]
-    return worth or [*drafts[:1]]
 
 
 def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said], list[str]]:

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from dpcore.claims.scopes import APART, Kind, Scope
+from dpcore.claims.scopes import APART, Scope
 from dpcore.claims.values import OF_N, Said, same, written
 from dpcore.claims.vocabulary import FINAL, REASONS, TARGET, is_neutral
 
 NEAR = 20  # parts before and after one that it is compared with
 MIN_DIFFERENT = 2  # fields, of two parts that are of a training each
-# What makes a part worth a run of its own.
-OWN = ("epsilon", "sigma", "q", "share", "mechanism")
+OWN = ("epsilon", "sigma", "q", "share")  # that make a part a training of its own
 SET = ("sigma", "q", "batch", "share", "cohort", "examples")  # before a training
 PARTS = ("device_batch", "device_count", "node_count", "accumulation")
 # Of a training that protects clients -> of its releases.
@@ -33,7 +32,7 @@ RELEASES = {
 
 
 # Reasons that do not take a value, and let it stand against others of its field.
-AGAINST = (REASONS["unclear"], REASONS["listed"])
+AGAINST = (REASONS["unclear"], REASONS["listed"], REASONS["several"])
 NOTHING = Said("", None, 0, 0)
 
 
@@ -88,28 +87,19 @@ def drafts_of(scope: Scope) -> Drafts:
             several += found.runs
         elif found.runs and found.runs[0].said:
             singles.append((child, found.runs[0]))
-    logs = _logs(singles)
-    if len(logs) > 1:  # what stands before a log is of it alone
-        runs = []
-        for place, log in enumerate(logs, 1):
-            kept, earlier = _without_log(log)
-            passed += earlier
-            own = [each for _, draft in kept for each in draft.said]
-            runs.append(Draft(tuple(own), f"log {place}"))
-        return Drafts((*several, *runs), (*passed, *common))
     singles, earlier = _without_log(singles)
     passed += earlier
     apart = _apart(singles)
-    several += [Draft(draft.said, _label(part, draft)) for part, draft in apart]
+    for part, draft in apart:
+        if any(draft.get(field) for field in OWN):
+            several.append(Draft(draft.said, draft.label or part.label))
+        else:
+            passed += _with_reason(draft, "after_runs").said
     together = [each for each in singles if each not in apart]
-    last = max((part.start for part, _ in apart), default=0)
-    kinds = {part.kind for part, _ in apart}
-    commands = [part.start for part, _ in apart if part.kind is Kind.COMMAND]
+    first = min((part.start for part, _ in apart), default=math.inf)
     for part, draft in together:
-        among = commands and part.start > commands[0]  # nobody says of which it is
-        after = apart and part.start > last and part.kind in kinds and not part.label
-        if among or after:
-            passed += [each._replace(why=REASONS["after_runs"]) for each in draft.said]
+        if part.start > first:  # nobody says of which it is
+            passed += _with_reason(draft, "after_runs").said
         else:
             common += draft.said
     if not several:
@@ -121,10 +111,6 @@ def drafts_of(scope: Scope) -> Drafts:
 def _counted(said: Said) -> bool:
     """True for a statement that is taken, or stands against others of its field."""
     return bool(said.field) and said.why in ("", *AGAINST)
-
-
-def _label(part: Scope, draft: Draft) -> str:
-    return draft.label or part.label
 
 
 def _within(common: Sequence[Said], own: Sequence[Said]) -> tuple[Said, ...]:
@@ -145,9 +131,9 @@ def _apart(singles: Sequence[tuple[Scope, Draft]]) -> list[tuple[Scope, Draft]]:
 
 def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
     alike = part.kind is other.kind
-    if alike and part.kind in (*APART, Kind.CELL):
+    if alike and part.kind in APART:
         return True
-    if alike and _named_apart(part, draft, other, theirs):
+    if alike and _named_apart(part, other):
         return True
     different = 0
     for field in {each.field for each in draft.said}:
@@ -160,35 +146,14 @@ def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
             and not same(two.value, one.value)
         ):
             different += 1
-    own = any(draft.get(field) for field in OWN) and any(theirs.get(field) for field in OWN)
-    return (alike and part.like(other) and own) or different >= MIN_DIFFERENT
+    return different >= MIN_DIFFERENT
 
 
-def _named_apart(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
-    """True for two parts with names of their own, each with numbers of a training."""
+def _named_apart(part: Scope, other: Scope) -> bool:
+    """True for two parts with names of their own."""
     if not part.label or not other.label or part.label == other.label:
         return False
-    both = all(any(each.get(field) for field in OWN) for each in (draft, theirs))
-    return both and not is_neutral(part.label) and not is_neutral(other.label)
-
-
-def _logs(singles: list[Part]) -> list[list[Part]]:
-    """Parts in groups, each of which ends with the last line of a log; a counter that falls begins
-    another one.
-    """
-    groups: list[list[Part]] = [[]]
-    before: Said = NOTHING
-    for part, draft in singles:
-        counter = _counter(draft)
-        falls = counter.counts and before.field == counter.field and counter.value <= before.value
-        if falls and counter.rank == FINAL:
-            last = max(k for k, each in enumerate(groups[-1]) if _counter(each[1]).counts)
-            groups.append(groups[-1][last + 1 :])
-            groups[-2] = groups[-2][: last + 1]
-        if counter.counts:
-            before = counter
-        groups[-1].append((part, draft))
-    return groups
+    return not is_neutral(part.label) and not is_neutral(other.label)
 
 
 def _without_log(
@@ -204,13 +169,21 @@ def _without_log(
         (each.field, each.value) for _, draft in lines for each in draft.said if each.field in SET
     }
     changing = len(settings) > len({field for field, _ in settings})
-    if changing or any(one >= two for one, two in pairwise(counts)):
+    if changing:
         return singles, []
+    kept = [each for each in singles if each not in lines]
+    if any(one >= two for one, two in pairwise(counts)):  # several logs
+        listed = [(part, _with_reason(draft, "listed")) for part, draft in lines]
+        return [*kept, *listed], []
     earlier = []
     for _, draft in lines[:-1]:
-        earlier += [each._replace(why=REASONS["earlier"]) for each in draft.said]
-    kept = [each for each in singles if each not in lines]
+        earlier += _with_reason(draft, "earlier").said
     return [*kept, (lines[-1][0], _ended(lines[-1][1], counts[0]))], earlier
+
+
+def _with_reason(draft: Draft, name: str) -> Draft:
+    said = [each._replace(why=each.why or REASONS[name]) for each in draft.said]
+    return draft._replace(said=tuple(said))
 
 
 def _ended(draft: Draft, first: float) -> Draft:
@@ -238,55 +211,38 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     told = people or any(each.field in RELEASES and each.field != "devices" for each in draft.said)
     clients = told and not records
     found = []
-    for each in _without_places(draft.said):
-        if each.field == "devices" and not told:
-            found.append(each._replace(field="", why=each.why or REASONS["other"]))
-        elif each.field in RELEASES and (clients or (each.field == "rounds" and not people)):
-            found.append(each._replace(field=RELEASES[each.field]))
-        elif each.field in RELEASES:
-            found.append(
-                each._replace(field=RELEASES[each.field], why=each.why or REASONS["record_level"])
-            )
-        elif clients and each.field in ("batch", "epochs", *PARTS):
-            why = each.why or REASONS["local"]
-            field = "batch" if each.field in PARTS else each.field
-            found.append(each._replace(field=field, why=why))
-        elif each.field == "spread":
-            found.append(each._replace(field="sigma", why=each.why or REASONS["spread"]))
-        else:
-            found.append(each)
-    return list(_whole_batches(found)), clients
-
-
-def _without_places(said: Sequence[Said]) -> list[Said]:
-    """Statements without places in a training that are the end of no log."""
-    kept = []
-    for each in said:
+    for each in draft.said:
+        field = RELEASES.get(each.field, each.field)
+        why = ""
         if each.counts and each.rank == TARGET:
-            each = each._replace(why=each.why or REASONS["place"])
-        kept.append(each)
-    return kept
+            why = REASONS["place"]
+        elif each.field == "devices" and not told:
+            field, why = "", REASONS["other"]
+        elif each.field in RELEASES and not clients and (people or each.field != "rounds"):
+            why = REASONS["record_level"]
+        elif clients and each.field in ("batch", "epochs", *PARTS):
+            field = "batch" if each.field in PARTS else each.field
+            why = REASONS["local"]
+        elif each.field == "spread":
+            field, why = "sigma", REASONS["spread"]
+        found.append(each._replace(field=field, why=each.why or why))
+    return list(_whole_batches(found)), clients
 
 
 def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
     """Multiply the batch of a device by the number of devices and of accumulated batches."""
     said = list(said)
-    values = {}
-    for field in PARTS:
-        found = Draft(tuple(said)).get(field)
-        if found:
-            values[field] = found.value
-    product = 0
-    if {"device_batch", "device_count"} <= {*values}:
-        product = math.prod(values.values())
+    parts = {field: Draft(tuple(said)).get(field) for field in PARTS}
+    values = {field: part.value for field, part in parts.items() if part}
+    known = {"device_batch", "device_count"} <= {*values}
     accumulated = values.get("accumulation", 1) > 1
     for each in said:
-        if each.field == "device_batch" and product and not each.why:
-            yield each._replace(field="batch", value=product)
+        if each.field == "device_batch" and known and not each.why:
+            yield each._replace(field="batch", value=math.prod(values.values()))
         elif each.field in PARTS:
             yield each._replace(field="", why=each.why or REASONS["parts"])
-        elif each.field == "batch" and accumulated and not each.why:
-            yield each._replace(why=REASONS["parts"])
+        elif each.field == "batch" and accumulated:
+            yield each._replace(why=each.why or REASONS["parts"])
         else:
             yield each
 

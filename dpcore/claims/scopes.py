@@ -26,7 +26,6 @@ class Kind(StrEnum):
     TABLE = "table"
     ROW = "row"
     COLUMN = "column"
-    CELL = "cell"
 
 
 APART = (Kind.ELEMENT, Kind.COMMAND, Kind.ROW, Kind.COLUMN)
@@ -64,10 +63,6 @@ EPSILON = re.compile(
     r"(?i)(?<![a-z])(?:eps(?:ilon)?|ε)(?![a-z])|隐私预算|隱私預算|プライバシー予算"
 )
 ANOTHERS = re.compile(r"(?i)\bbaseline|\bnon-?private|\bwithout (?:dp|privacy)|\bpre-?train")
-INDEX = re.compile(
-    r"(?<![^\W\d_])(?:[A-Z]|(?i:one|two|three|first|second|third|small|medium|large|base|big))"
-    r"(?![^\W\d_])|\d+(?:\.\d+)?"
-)
 
 
 @dataclass(eq=False)
@@ -106,11 +101,6 @@ class Scope:
         if self.kind is Kind.SECTION:
             return bool(ANOTHERS.search(self.label))
         return bool(self.label)
-
-    def like(self, other: "Scope") -> bool:
-        """True if the labels differ by a number or a letter alone, as in Model A and Model B."""
-        own, theirs = INDEX.sub("#", self.label), INDEX.sub("#", other.label)
-        return own == theirs and "#" in own and self.label != other.label
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
@@ -257,7 +247,7 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
     wrapped = False  # the line before is long enough for one that is wrapped
     for start, line in lines:
         end = start + len(line)
-        keyed = _is_log(line) or (not unended and KEYED.match(line))
+        keyed = counter_of(line) is not None or (not unended and KEYED.match(line))
         command = COMMAND.match(line) and not COMMENTED.match(line)
         prose = not keyed and not command and SENTENCE.match(line)
         unended = bool(prose and UNENDED.search(line[-9:]))
@@ -274,11 +264,6 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
             goes_on = False
         wrapped = len(line) >= WRAPPED
     return found
-
-
-def _is_log(line: str) -> bool:
-    """True for a line with a counter and an epsilon."""
-    return counter_of(line) is not None
 
 
 def counter_of(line: str) -> re.Match[str] | None:

@@ -5,11 +5,12 @@ words before it, or the unit after it.
 """
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from dpcore.claims import vocabulary as words
-from dpcore.claims.keys import NAMELESS, by_key, by_line, by_list, by_option, defaults_of
+from dpcore.claims.keys import NAMELESS, SEVERAL, by_key, by_option, defaults_of
 from dpcore.claims.prose import (
-    ARGUMENT,
     K_OF_N,
     ORDINAL,
     PAIR,
@@ -20,10 +21,12 @@ from dpcore.claims.prose import (
     is_pair,
 )
 from dpcore.claims.scopes import COMMENTED, Kind, Scope, counter_of, lines_of, outline
+from dpcore.claims.sentences import Sentence, part
 from dpcore.claims.tables import Cell, Table, tables_of
 from dpcore.claims.values import FIGURE, LIST, RANGE, Said, valued
 from dpcore.claims.vocabulary import FINAL, PLAIN, REASONS, TARGET, Named, named
 
+PROSE = (Kind.TEXT, Kind.SECTION, Kind.BLOCK, Kind.LINE)
 MAX_LEAD = 160  # characters before a number that may tell its meaning
 AFTER = 60  # and after it
 STOP = re.compile(
@@ -32,6 +35,12 @@ STOP = re.compile(
 SCRIPT = re.compile(  # that trains nothing
     r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"
 )
+PRINTED = re.compile(  # by a program: no line of prose
+    r"\s*(?:\[[^\]\n]*[A-Za-z:][^\]\n]*\]|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[IWEF]\d{4}\s"
+    r"|(?:INFO|DEBUG|WARN\w*|ERROR)\b|>>>\s|[^\n]*\s\|\s)"
+)
+COLON = re.compile(r"[^.:=\n]{1,80}:\s")
+ENDED = re.compile(rf"{STOP.pattern}|\n\s*\n")
 DENIED = re.compile(  # before a word
     r"(?i)(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of|kein\w*"
     r"|nicht|ohne|pas|sans)|n['’]t)(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$"
@@ -42,6 +51,29 @@ DENIED_AFTER = re.compile(
 )
 PATCH = re.compile(r"(?m)^@@ -\d")
 BELOW = re.compile(r"<\s?$")
+
+
+class Doubt(NamedTuple):
+    """A reason why a number is not what its name says, and the patterns of words that tell it."""
+
+    reason: str
+    before: str = ""
+    after: str = ""
+    fields: tuple[str, ...] = ()  # of all, if there are none
+
+
+LENGTHS = ("epochs", "steps", "rounds")
+DOUBTS = (
+    Doubt("another", "elsewhere", "after"),
+    Doubt("supposed", "supposed"),
+    Doubt("of_a_part", "of_a_part", "of_a_part_after", ("epsilon",)),
+    Doubt("parts", "", "of_a_device", ("batch",)),
+    Doubt("other", "of_a_rate", "", LENGTHS),
+    Doubt("unclear", "", "stops", LENGTHS),
+    Doubt("unclear", "", "changes", ("sigma", "q", "batch")),
+    Doubt("unclear", "", "except"),
+    Doubt("other", "not_training", "", ("examples", "clients", "devices")),
+)
 
 
 class Statements:
@@ -65,9 +97,12 @@ class Statements:
         self._read_counters()
         self._read_figures()
         self._read_words()
+        part(self._sentences())
 
-    def _note(self, said: Said, scope: Scope | None = None) -> None:
-        self._taken.update(range(said.start, said.end))
+    def _note(self, said: Said, scope: Scope | None = None, *, taken: bool = True) -> None:
+        """Note a statement; a word may be read by another pattern, too."""
+        if taken:
+            self._taken.update(range(said.start, said.end))
         if any(low <= said.start < high for low, high in self._commented):
             said = said._replace(why=said.why or REASONS["commented"])
         (scope or self.root.at(said.start)).said.append(said)
@@ -83,46 +118,23 @@ class Statements:
         lead = self.sentence(start)
         why = meaning.why or self._doubt(meaning, text, lead, start + len(text))
         rank = meaning.rank
-        if rank == PLAIN and meaning.field == "epsilon":
-            near = lead[-80:]
-            if words.DOUBT["done"].search(near):
-                rank = FINAL
-            elif words.DOUBT["aimed"].search(near):
-                rank = TARGET
+        aimed = meaning.field == "epsilon" and words.DOUBT["aimed"].search(lead[-80:])
+        if rank == PLAIN and aimed:
+            rank = TARGET
         said = Said(meaning.field, text, start, start + len(text), why, rank, meaning.counts)
         return valued(said)
 
     def _doubt(self, meaning: Named, text: str, lead: str, end: int) -> str:
         """The reason why a number is not what its name says; "" if there is none."""
         after = self.text[end : end + AFTER]
-        if words.DOUBT["elsewhere"].search(lead) or words.DOUBT["after"].match(after):
-            return REASONS["another"]
-        if words.DOUBT["supposed"].search(lead):
-            return REASONS["supposed"]
-        of_field = self._doubt_of(meaning.field, lead, after)
-        if of_field:
-            return of_field
-        counted = meaning.field in ("examples", "clients", "devices")
-        if counted and words.NOT_TRAINING["pattern"].search(lead[-80:]):
-            return REASONS["other"]
+        for doubt in DOUBTS:
+            if meaning.field in doubt.fields or not doubt.fields:
+                before = doubt.before and words.DOUBT[doubt.before].search(lead)
+                if before or (doubt.after and words.DOUBT[doubt.after].match(after)):
+                    return REASONS[doubt.reason]
         most = meaning.rank == TARGET and meaning.field in ("batch", "examples", "clients", "sigma")
         below = meaning.field == "delta" and "/" in text and BELOW.search(lead)
         return REASONS["other"] if most or below else ""
-
-    def _doubt_of(self, field: str, lead: str, after: str) -> str:
-        """The reason why a number is of a part of the training, or one of several of it."""
-        doubt = words.DOUBT
-        if field == "epsilon":
-            part = doubt["of_a_part"].search(lead) or doubt["of_a_part_after"].match(after)
-            return REASONS["of_a_part"] if part else ""
-        if field == "batch" and doubt["of_a_device"].match(after):
-            return REASONS["parts"]
-        if field in ("epochs", "steps", "rounds"):
-            if doubt["of_a_rate"].search(lead):
-                return REASONS["other"]
-            return REASONS["unclear"] if doubt["stops"].match(after) else ""
-        changing = field in ("sigma", "q", "batch") and doubt["changes"].match(after)
-        return REASONS["unclear"] if changing or doubt["except"].match(after) else ""
 
     def sentence(self, start: int) -> str:
         """The sentence before a place, within its line, item or paragraph."""
@@ -131,31 +143,14 @@ class Statements:
         return part[max((each.end() for each in STOP.finditer(part)), default=0) :]
 
     def _read_table(self, table: Table) -> None:
-        """Read a table; an epsilon whose head names its accountant is a claim of its own."""
-        epsilons = [
-            (low, high)
-            for low, high in table.heads
-            if named(self.text[low:high], headed=True).field == "epsilon"
-        ]
+        """Read the cells of a table, and leave the heads of epsilons alone."""
         for cell in table.cells:
             said = self._in_cell(cell)
-            if said is None:
-                continue
-            accountants = [
-                Said(field, value, cell.start, cell.end)
-                for field, value, pattern in words.SAID_IN_WORDS
-                if field == "accountant" and pattern.search(cell.head)
-            ]
-            apart = len(epsilons) > 1 or accountants
-            if apart and said.field == "epsilon" and said.rank != TARGET:
-                own = Scope(Kind.CELL, cell.start, cell.end, cell.head)
-                own.said += accountants
-                cell.scope.children.append(own)
-                self._note(said, own)
-            else:
+            if said:
                 self._note(said, cell.scope)
-        for low, high in epsilons:
-            self._taken.update(range(low, high))
+        for low, high in table.heads:
+            if named(self.text[low:high], headed=True).field == "epsilon":
+                self._taken.update(range(low, high))
 
     def _in_cell(self, cell: Cell) -> Said | None:
         """The number of a cell that holds a number alone, or one with something in brackets."""
@@ -192,7 +187,7 @@ class Statements:
                 said = self._value(Named("share"), share, each.start("k"))
                 self._note(said._replace(end=each.end("k")))
                 self._note(self._value(Named("clients"), each["n"], each.start("n")))
-        for field, pattern in (("epsilon", RESULT), ("delta", ARGUMENT), ("epochs", ORDINAL)):
+        for field, pattern in (("epsilon", RESULT), ("epochs", ORDINAL)):
             for each in pattern.finditer(self.text):
                 self._note(self._value(Named(field), each["value"], each.start("value")))
 
@@ -232,35 +227,24 @@ class Statements:
         scope = self.root.at(start)
         within = self.text[scope.start : scope.end]
         path = self.root.path(start)
-        found = self._by_layout(figure, last, within) or by_key(
-            self.text[max(last, start - MAX_LEAD) : start],
-            [each.label for each in path if each.kind is Kind.GROUP],
-        )
-        if found is None:
-            lead = self.text[max(last, start - MAX_LEAD) : start]
-            wide = self.text[max(0, start - MAX_LEAD) : start]
-            after = self.text[end : end + 2 * AFTER]
-            found = by_words(figure[0], lead) or by_unit(figure[0], wide, after) or NAMELESS
+        lead = self.text[max(last, start - MAX_LEAD) : start]
+        wide = self.text[max(0, start - MAX_LEAD) : start]
+        keys = [each.label for each in path if each.kind is Kind.GROUP]
+        found = NAMELESS
+        if not SEVERAL.search(wide):
+            found = (
+                by_option(lead, within)
+                or by_key(lead, keys)
+                or by_words(figure[0], lead)
+                or by_unit(figure[0], wide, self.text[end : end + 2 * AFTER])
+                or NAMELESS
+            )
         labels = " ".join(re.sub(r"[_.-]", " ", each.label) for each in path)
         if words.OTHER.search(labels):
             return found._replace(why=found.why or REASONS["other"])
         if scope.kind is Kind.COMMAND and SCRIPT.search(within):
             return found._replace(why=found.why or REASONS["another"])
         return found
-
-    def _by_layout(self, figure: re.Match[str], last: int, within: str) -> Named | None:
-        """What a number is that ends a line of its own, is in a list, or has an option."""
-        start, end = figure.span()
-        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
-        alone = by_line(line, ends=self.text[end : end + 1] in ("", "\n"))
-        if alone:
-            return alone
-        lead = self.text[max(last, start - MAX_LEAD) : start]
-        if lead[:1] in (",", ";") or len(lead) == start:
-            listed = by_list(lead)
-            if listed:
-                return listed
-        return by_option(lead, within)
 
     def _read_words(self) -> None:
         """Read samplers, accountants and adjacencies, which are said in words."""
@@ -273,14 +257,40 @@ class Statements:
                     continue
                 doubt = words.DOUBT["supposed"].search(before)
                 doubt = doubt or words.DOUBT["elsewhere"].search(before)
-                self._note_word(field, value, each.span(), REASONS["supposed"] if doubt else "")
-        for each in words.NAMED_ACCOUNTANT.finditer(self.text):
-            name = each["name"].lower()
-            self._note_word("accountant", words.OPACUS.get(name, name), each.span("name"), "")
+                why = REASONS["supposed"] if doubt else ""
+                self._note(Said(field, value, *each.span(), why), taken=False)
 
-    def _note_word(self, field: str, value: str, place: tuple[int, int], why: str) -> None:
-        """Note a word, which another pattern may read, too."""
-        commented = any(low <= place[0] < high for low, high in self._commented)
-        if commented:
-            why = REASONS["commented"]
-        self.root.at(place[0]).said.append(Said(field, value, *place, why))
+    def _sentences(self) -> list[Sentence]:
+        """The sentences with values."""
+        found: dict[int, list[tuple[Scope, Said]]] = {}
+        for scope in self._prose(self.root):
+            for each in scope.said:
+                line = self.text.rfind("\n", 0, each.start) + 1
+                if each.field and not each.why and not PRINTED.match(self.text, line):
+                    start = each.start - len(self.sentence(each.start))
+                    found.setdefault(start, []).append((scope, each))
+        sentences = []
+        for start, said in found.items():
+            last = max(each.end for _, each in said)
+            stop = ENDED.search(self.text, last, last + 2 * MAX_LEAD)
+            text = self.text[start : stop.start() if stop else last + 2 * MAX_LEAD]
+            ends = len(self.text[:start].rstrip(" .!?;\n"))
+            sentences.append(Sentence(start, text, self.sentence(ends), said))
+        return sentences
+
+    def _prose(self, scope: Scope) -> Iterator[Scope]:
+        """Yield the scopes with sentences; a line with one key is none."""
+        starts = {each.start - len(self.sentence(each.start)) for each in scope.said if each.field}
+        keyed = len(starts) < 2 and self._has_key(scope)
+        logged = scope.kind is Kind.LINE and any(each.counts for each in scope.said)
+        if scope.kind in PROSE and not keyed and not logged:
+            yield scope
+        for each in scope.children:
+            yield from self._prose(each)
+
+    def _has_key(self, scope: Scope) -> bool:
+        """True for a line that begins with a key, not with a sentence in which a sign stands."""
+        if scope.kind is not Kind.LINE:
+            return False
+        named_key = scope.label and (" " not in scope.label or named(scope.label).field)
+        return bool(named_key or COLON.match(self.text, scope.start))

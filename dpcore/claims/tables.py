@@ -7,7 +7,6 @@ from typing import NamedTuple
 from dpcore.claims.scopes import Kind, Scope, lines_of
 from dpcore.claims.vocabulary import named
 
-RULER = re.compile(r"[\s|:=+-]*$")
 MARKS = (  # what separates cells
     re.compile(r"\|"),
     re.compile(r"\t"),
@@ -68,8 +67,6 @@ def _grids(text: str, mark: re.Pattern[str]) -> list[list[Row]]:
     current: list[Row] = []
     for start, line in lines_of(text):
         cells = _cells(start, line, mark)
-        if RULER.match(line) and line.strip():
-            continue
         if len(cells) < 2 or (current and len(cells) != len(current[0])):
             if len(current) > 1:
                 grids.append(current)

@@ -27,7 +27,7 @@ GOES_ON = "|".join(  # with what a number is not whole, or one of a range or pro
         r" ?[-x] ?\d",
         r" ?(?:\^|\*\*)",
         r" ?(?:GPUs?|TPUs?|cards?|卡|nodes?|devices)\b ?[x×]",
-        r"\s?(?:to|or|and)\s?[-\d.]+\s?(?:[,;.)]|$)",
+        r"\s?(?:to|or|and)\s?[-\d.]+\s?(?:[,;.)](?!\d)|$)",
     )
 )
 NUMBER = rf"{SIGNED}(?!{GOES_ON})"

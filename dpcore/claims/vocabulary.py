@@ -59,6 +59,10 @@ SAID_IN_WORDS = tuple(
     for value, pattern in patterns.items()
 )
 OTHER = re.compile(rf"(?i)(?<![^\W\d_])(?:{any_of(WORDS['other'])})(?![^\W\d_])")
+RANKS = tuple(
+    (rank, re.compile(rf"(?i)(?<![^\W_])(?:{any_of(WORDS[name])})(?![^\W_])"))
+    for rank, name in ((FINAL, "final"), (TARGET, "target"))
+)
 OF_A_NAME = [*WORDS["plain"], *WORDS["final"], *WORDS["target"]]
 BESIDE = re.compile(rf"(?:(?:{any_of([*OF_A_NAME, *OPACUS, 'pld', 'moments'])})\s?)*")
 BEFORE = re.compile(
@@ -68,7 +72,6 @@ LINKS = any_of(FACTS["links"]["words"])
 JOINED = rf"(?:{any_of(FACTS['links']['joined'])})"  # to a name, without a blank
 DOUBT = {name: re.compile(pattern) for name, pattern in FACTS["doubt"].items()}
 UNIT = {name: re.compile(pattern) for name, pattern in FACTS["unit"].items()}
-NOT_TRAINING = {name: re.compile(each) for name, each in FACTS["not_training"].items()}
 TOLD = {name: re.compile(pattern) for name, pattern in FACTS["told"].items()}
 NOT_PRIVATE = re.compile(FACTS["not_private"]["pattern"])
 _FIELDS = {name: field for field, names in FACTS["names"].items() for name in names}
@@ -78,10 +81,6 @@ NEUTRAL = frozenset(FACTS["neutral"]["words"])
 LETTER = {letter: field for field, letters in FACTS["letters"].items() for letter in letters}
 UNITS = {name: field for field, names in FACTS["units"].items() for name in names}
 OF_A_STEP = any_of(FACTS["of_a_step"]["words"])
-NAMED_ACCOUNTANT = re.compile(
-    r"(?i)\b(?:accountant|accounting|mechanism)[\w]{0,5}\W{1,8}"
-    rf"(?P<name>{'|'.join({*OPACUS, *ACCOUNTANTS})})\b"
-)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _ASIDE = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]?")
 _MARKS = re.compile(r"[\s_\-./'’\"|:*#<>,;@()]+")
@@ -128,16 +127,9 @@ def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
 def is_neutral(label: str) -> bool:
     """True for a label that a part of one training may have: a field's name, or "Privacy"."""
     words = _MARKS.sub(" ", _CAMEL.sub(" ", _ASIDE.sub(" ", label))).lower()
-    bare = " ".join(each for each in words.split() if not each.isdigit())
-    return bare in NEUTRAL or bool(named(label, headed=True).field)
+    return " ".join(words.split()) in NEUTRAL or bool(named(label, headed=True).field)
 
 
 def rank_of(words: str) -> int:
     """The rank that the words of a name give its value."""
-    found = set(re.split(r"[\s_-]+", words.lower()))
-    if found & set(WORDS["final"]):
-        return FINAL
-    several = any(each in words.lower() for each in WORDS["target"] if " " in each)
-    if several or found & set(WORDS["target"]):
-        return TARGET
-    return PLAIN
+    return next((rank for rank, pattern in RANKS if pattern.search(words)), PLAIN)

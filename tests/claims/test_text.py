@@ -29,7 +29,7 @@ WRITTEN_CLAIMS = tomllib.loads(
     Path(__file__).with_name("written_claims.toml").read_text(encoding="utf-8")
 )
 CARD = (
-    "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs,"
+    "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch size 256, 60,000 examples, 15 epochs,"
     " Opacus RDP"
 )
 PAPER = (
@@ -282,7 +282,7 @@ def test_a_number_that_is_another_thing_is_not_taken_and_nothing_is_invented() -
             got = plainly(run.claim)
             assert got == pytest.approx({name: fields.get(name) for name in got}), text
             whole += len(got) == len(fields)
-    assert whole >= 160  # of all; the others lack a value, which is offered
+    assert whole >= 150  # of all; the others lack a value, which is offered
     for text in LEFT_ALONE:
         assert plainly(read(text).claim) == {}, text
     for part in [" ", "1", "(1,", "epsilon ", "1,000", "10^", "account "]:

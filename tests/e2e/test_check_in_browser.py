@@ -65,3 +65,29 @@ def test_numbers_get_their_names_by_two_presses_each_also_by_keyboard(page: Page
     last.click()
     assert inside(page, menu)
     assert barriers(page) == []
+
+
+def test_a_value_under_its_name_is_taken_by_one_press_and_a_second_one_asks(
+    page: Page, app: Server
+):
+    paste(
+        page,
+        app,
+        "On text we use sigma = 1.5 and q = 0.01. On images the guarantee is epsilon = 3.",
+    )
+    text, menu = page.locator(".read"), page.locator(".claim-menu")
+    sigma = text.get_by_role("button", name="1.5")
+    sigma.click()
+    expect(page.get_by_role("textbox", name="Sigma")).to_have_value("1.5")
+    expect(menu).to_be_hidden()
+    expect(sigma).to_contain_class("set")
+    sigma.click()
+    menu.get_by_role("button", name="Claimed epsilon").click()
+    expect(page.get_by_role("textbox", name="Claimed epsilon")).to_have_value("1.5")
+    expect(page.get_by_role("textbox", name="Sigma")).to_have_value("")
+
+
+def test_a_long_text_begins_with_its_first_value(page: Page, app: Server):
+    paste(page, app, "Nothing is said here.\n" * 60 + "epsilon = 3.1, delta = 1e-5")
+    expect(page.locator(".read mark").first).to_be_in_viewport()
+    assert page.locator(".read").evaluate("each => each.scrollTop") > 100

@@ -122,19 +122,20 @@ def pasted_text() -> str:
 def entered_claim(text: str) -> Entered:
     """Draw the fields, folded until there is something in them; wrong values give a sentence."""
     pasted = bool(text.strip())
+    found: Read | None = None
+    try:
+        if pasted:
+            found = read_once(text)
+    except ValueError as error:  # there is nothing to edit
+        return Entered(Claim(), None, text, str(error))
     asked = pasted or any(page_text(f"claim_{name}", "").strip() for name in NAMES)
     label = "Edit what was read" if pasted else "Type it instead"
     place = st.container(key="claim_fields")
     with place:
         box = st.expander(label, expanded=asked)  # one with a key would stay as it was
-    found: Read | None = None
-    opened = 0
-    by_hand: dict[str, str] = {}
+    opened = opened_of(found) if found else 0
+    by_hand = changed(found.runs[opened]) if found else {}
     try:
-        if pasted:
-            found = read_once(text)
-            opened = opened_of(found)
-            by_hand = changed(found.runs[opened])
         with box:
             draw_fields()
             if by_hand and found:

@@ -3,7 +3,7 @@
 A press on a number opens a list of the fields that it may fill, and a press there fills one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from zlib import crc32
 
@@ -38,8 +38,12 @@ MAX_NUMBERS = 200  # that can be pressed
 MAX_OFFERS = 6
 MAX_REASONS = 4  # sentences that are not folded
 LEGEND = (
-    "**Underlined**: what was read. **Framed**: what was not taken; press it to say what it is."
+    "**Underlined**: what was read. **Framed**: what was not taken; a press takes it under the name"
+    " beside it, or asks what it is."
 )
+ALL = "Take all {} as one training"
+MAY_BE_OF_ONE = tuple(REASONS[name] for name in ("several", "unclear", "after_runs"))
+ONE_TRAINING = "The text may mean several trainings. This says that it is one: {}."
 
 
 def show_text(entered: Entered) -> None:
@@ -111,7 +115,7 @@ def _part(text: str, said: Said, empty: list[str], entered: Entered) -> dict[str
         set_since = said.field in entered.by_hand
         look = {"passed": True, "why": "it was changed by hand"} if set_since else {}
         return {"text": text, "field": said.field, **look}
-    offers = offers_of(text, said, empty)
+    offers = offers_of(said, empty)
     part: dict[str, Any] = {"text": text, "why": said.why, "passed": True}
     if not offers:
         return part
@@ -124,24 +128,24 @@ def _part(text: str, said: Said, empty: list[str], entered: Entered) -> dict[str
     if filled:
         part |= {"field": f"{filled[0]}, by hand", "passed": False}
     elif may_be_right(said):
-        part["field"] = f"{said.field}?"
+        empty_own = getattr(entered.claim, said.field) is None and offers[0][0] == said.field
+        part |= {"field": f"{said.field}?", "at_once": empty_own}
     return part
 
 
-def offers_of(text: str, said: Said, empty: list[str]) -> list[list[str]]:
+def offers_of(said: Said, empty: list[str]) -> list[list[str]]:
     """The fields that a passed value may fill, each with its text: its own, then empty ones.
 
-    >>> [name for name, _ in offers_of("0.5", Said("", "0.5", 0, 3, "nameless"), ["sigma"])]
+    The text is a number in plain letters, whatever commas the pasted text has.
+
+    >>> [name for name, _ in offers_of(Said("", "0.5", 0, 3, "nameless"), ["sigma"])]
     ['sigma', 'epsilon', 'delta', 'q', 'epochs']
     """
     own = text_of(said.value)
     if said.field in CHOICES:
         return [[said.field, titles_of(said.field)[own]]] if fits(said.field, own) else []
-    texts = dict.fromkeys(FIELDS, text.strip())
-    if said.field in FIELDS:
-        texts = {said.field: own} | {**texts, said.field: own}
-    names = sorted(texts, key=lambda name: (name != said.field, name not in empty))
-    return [[name, texts[name]] for name in names if fits(name, texts[name])]
+    names = sorted(FIELDS, key=lambda name: (name != said.field, name not in empty))
+    return [[name, own] for name in names if fits(name, own)]
 
 
 def may_be_right(each: Said) -> bool:
@@ -174,17 +178,17 @@ def _fill() -> None:
             case [int(number), str(of), int(start), str(name)]:
                 new = number > st.session_state.get(HEARD, 0)
                 if new and of == _mark_of(text, opened):
-                    _fill_from(text, found, opened, start, name)
+                    _fill_from(found, opened, start, name)
                 if new:
                     st.session_state[HEARD] = number
 
 
-def _fill_from(text: str, found: Read, opened: int, start: int, name: str) -> None:
+def _fill_from(found: Read, opened: int, start: int, name: str) -> None:
     """Fill a field from a place in the text, if that offers it."""
     for said in found.passed:
         if said.start != start:
             continue
-        offers = dict(offers_of(text[said.start : said.end], said, []))
+        offers = dict(offers_of(said, []))
         if name in offers:
             value = text_of(said.value) if name in CHOICES else offers[name]
             _take_back(found, opened, start)
@@ -202,22 +206,62 @@ def _take_back(found: Read, opened: int, start: int) -> None:
         fill_in({name: said[name]})
 
 
-def _show_offers(entered: Entered, found: Read) -> None:
-    """Draw a button for each value under its name that was passed over and may be right."""
-    now = texts_of(entered.claim)
+def offered_values(found: Read, now: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """Why each value under its name was passed over that may be right, by its field and its text.
+
+    `now` has the texts of the fields.
+    """
     offered: dict[tuple[str, str], str] = {}
     for each in found.passed:
         text = text_of(each.value)
         if may_be_right(each) and now[each.field] != text and fits(each.field, text):
             offered[each.field, text] = each.why
+    return offered
+
+
+def together(offered: Mapping[tuple[str, str], str], now: Mapping[str, str]) -> dict[str, str]:
+    """The texts of empty fields for which one value each is offered that is no other run's; empty
+    if it is one alone.
+
+    >>> why = REASONS["several"]
+    >>> offered = {("sigma", "1"): why, ("q", "0.1"): why, ("q", "0.2"): why, ("steps", "9"): why}
+    >>> together(offered, {"sigma": "", "q": "", "steps": ""})
+    {'sigma': '1', 'steps': '9'}
+    """
+    names = [name for name, _ in offered]
+    found = {}
+    for (name, text), why in offered.items():
+        if names.count(name) == 1 and not now[name] and why in MAY_BE_OF_ONE:
+            found[name] = text
+    return found if len(found) > 1 else {}
+
+
+def _show_offers(entered: Entered, found: Read) -> None:
+    """Draw a button for each value under its name that was passed over and may be right, and one
+    for all of which there are no others.
+    """
+    now = texts_of(entered.claim)
+    offered = offered_values(found, now)
     row = st.container(horizontal=True, gap="small")
+    whole = together(offered, now)
+    if whole:
+        row.button(
+            ALL.format(len(whole)),
+            key="offer_all",
+            on_click=write,
+            args=({key_of(name): text for name, text in whole.items()},),
+            help=ONE_TRAINING.format(", ".join(label_of(name) for name in whole)),
+        )
     for (name, text), why in list(offered.items())[:MAX_OFFERS]:
-        title = titles_of(name)[text] if name in CHOICES else text
         instead = " instead" if now[name] else ""
         row.button(
-            f"{label_of(name)}: {title}{instead}",
+            f"{label_of(name)}: {_title(name, text)}{instead}",
             key=f"offer_{name}_{text}",
             on_click=write,
             args=({key_of(name): text},),
             help=why,
         )
+
+
+def _title(name: str, text: str) -> str:
+    return titles_of(name)[text] if name in CHOICES else text

@@ -1,6 +1,8 @@
-/* A text with marked values. A press on one that was not taken opens a list of the fields that it may fill, and a press
-   there fills one. See `show_text` of marked_text.py for `data`. */
+/* A text with marked values. A press on one that was not taken fills the field of its name, or opens a list of the fields
+   that it may fill, and a press there fills one. See `show_text` of marked_text.py for `data`. */
 import { added, mounted } from "./mounted.js";
+
+const MARGIN = 60; // pixels of text above the first value
 
 class ClaimText {
   constructor(parent) {
@@ -17,9 +19,16 @@ class ClaimText {
     this.text.ariaLabel = data.label;
     const looks = data.parts.map((part) => JSON.stringify({ ...part, offers: Boolean(part.offers) }));
     if (this.of === data.of && looks.length === this.looks.length) this.change(looks);
-    else this.text.replaceChildren(...data.parts.map((_, place) => this.drawn(place)));
+    else this.begin(data.parts.map((_, place) => this.drawn(place)));
     this.of = data.of;
     this.looks = looks;
+  }
+
+  /* Draw a whole text, from its first value on. */
+  begin(parts) {
+    this.text.replaceChildren(...parts);
+    const first = this.text.querySelector("mark, .asked");
+    if (first) this.text.scrollTop = Math.max(0, first.offsetTop - this.text.offsetTop - MARGIN);
   }
 
   /* Draw what looks otherwise anew; the rest stays, so that an open list and the focus keep their place. */
@@ -46,10 +55,16 @@ class ClaimText {
       Object.assign(value, { type: "button", ariaHasPopup: "dialog", className: part.passed ? "" : "set" });
       value.classList.toggle("asked", Boolean(part.field));
       value.dataset.start = part.start;
-      value.onclick = () => this.ask(value, this.data.parts[place]);
+      value.onclick = () => this.pressed(value, this.data.parts[place]);
     }
     if (part.field) added(part.offers ? value : whole, "sub", { textContent: part.field });
     return whole;
+  }
+
+  /* A number under its name fills an empty field at once; a press on it after that asks. */
+  pressed(button, part) {
+    if (part.at_once) this.fill(part.start, part.offers[0][0]);
+    else this.ask(button, part);
   }
 
   ask(button, { text, why, start, offers }) {

@@ -1,5 +1,9 @@
 """A pasted text: what was read is marked, and what was not is pressed and said by hand."""
 
+import json
+from pathlib import Path
+
+from benchmarks.claims import ENOUGH, count_of
 from tests.pages.check_page import (
     fields_of,
     filled,
@@ -12,6 +16,7 @@ from tests.pages.check_page import (
 )
 from tests.pages.train_page import handed
 
+TEXTS = Path(__file__).parents[2] / "claims" / "texts"
 # Only sigma has its name.
 NAMELESS = "Noise multiplier 1.1; we drew 0.01, ran it 1000 times, and got 1.6 at 1e-5."
 
@@ -131,6 +136,7 @@ def test_a_megabyte_of_noise_is_one_sentence_and_a_long_text_has_few_parts() -> 
     assert [each.value for each in app.error] == [
         "The text has 1,050,000 characters\\: paste at most 100,000."
     ]
+    assert not [each for each in app.expander if each.label == "Edit what was read"]
     assert not app.info
     assert not app.exception
     app = pasted("12 0.5 3e-4\n" * 3000)
@@ -145,3 +151,49 @@ def test_an_empty_text_leads_back_to_the_example() -> None:
     assert fields_of(app) == {"sigma": "1.1"}
     assert not [e for e in app.get("bidi_component") if e.proto.component_name == "claim_text"]
     assert opened().get("html")
+
+
+def test_a_number_under_its_name_is_taken_by_one_press_and_all_of_a_training_are_by_one() -> None:
+    text = (
+        "On text we use sigma = 1, q = 0.01, 1000 steps. The guarantee on images is (9.5, 1e-5)-DP."
+    )
+    app = pasted(text)
+    assert not fields_of(app)
+    assert "several trainings" in app.info[0].value
+    assert {each["field"] for each in parts_of(app) if each.get("at_once")} == {
+        *("sigma?", "q?", "steps?", "epsilon?", "delta?")
+    }
+    app = app.button(key="offer_all").click().run()
+    assert fields_of(app) == {
+        "sigma": "1",
+        "q": "0.01",
+        "steps": "1000",
+        "epsilon": "9.5",
+        "delta": "1e-5",
+    }
+    assert "Holds" in standing_of(app)
+    assert "offer_all" not in [each.key for each in app.button]
+    assert not [each for each in parts_of(app) if each.get("at_once")]
+
+
+def test_what_is_said_of_another_run_is_not_among_all_of_a_training() -> None:
+    app = pasted(
+        "sigma = 1.1 and q = 0.01. The baseline of Lee et al. has epsilon = 8, delta = 1e-5."
+    )
+    assert "offer_all" not in [each.key for each in app.button]
+
+
+def test_a_number_with_commas_is_offered_as_fields_write_it() -> None:
+    app = pasted("Auf 25.000 Zählerreihen, sigma = 1,1, delta = 1e-5, Lernrate 0,15")
+    offers = {each["text"]: dict(each["offers"]) for each in parts_of(app) if "offers" in each}
+    assert offers["25.000"]["examples"] == "25000"
+    assert offers["0,15"]["q"] == "0.15"
+
+
+def test_most_texts_are_complete_after_three_presses() -> None:
+    expected = json.loads((TEXTS / "expected.json").read_text(encoding="utf-8"))
+    needed = [
+        count_of((TEXTS / name).read_text(encoding="utf-8"), each)
+        for name, each in expected.items()
+    ]
+    assert sum(count <= ENOUGH for count in needed) >= 120, needed

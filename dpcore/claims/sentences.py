@@ -1,0 +1,158 @@
+"""Sentences with values: are they of one training?
+
+Nobody can list all that a sentence may be about. So the words are listed that name nothing of their
+own: those of claims, and the small words of a language. Sentences are of one training where they
+begin alike and one of them has all other words of the rest. A word that speaks of somebody else
+parts them, too.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from dpcore.claims.scopes import Kind, Scope
+from dpcore.claims.values import Said
+from dpcore.claims.vocabulary import FACTS, REASONS, SAID_IN_WORDS
+
+WHOLE = {"epsilon", "sigma"}  # a sentence that says these says all of a training
+MAX_VALUES = 40  # that a sentence says of one training
+MAX_OPENING = 4  # words
+CJK = 0x2E80  # from this letter on words have no blanks around them
+SIGNS = " \t\n=≈<>("
+WORD = re.compile(rf"(?<![\w.])[^\W\d_](?:[\w'’-]*\w)?(?P<sign>\s?[{SIGNS}]?)")
+PARTS = re.compile(r"[\s'’_-]")
+MARK = r"(?:[,;:]\s|\s(?:and|but|while|und|aber|et|mais|y|pero|e|ma)\s)"
+CLAUSE = re.compile(rf"(?:^|{MARK})(?:(?!{MARK}).)*", re.DOTALL)
+SUBJECTS = FACTS["subjects"]
+RIVAL = re.compile(SUBJECTS["rival"])
+GOES_ON = re.compile(SUBJECTS["goes_on"])  # with what the sentence before is about
+SPECIFIC = re.compile(SUBJECTS["specific"])  # of known words: "model 2", "on images"
+SPEAKERS = frozenset(SUBJECTS["speakers"])
+
+
+def _words_in(table: Any) -> Iterator[str]:
+    if isinstance(table, str):
+        yield from PARTS.split(table.lower())
+    elif isinstance(table, list):
+        for each in table:
+            yield from _words_in(each)
+    else:
+        yield from _words_in([*table.values()])
+
+
+PLAIN_WORDS = {name: each for name, each in FACTS["words"].items() if name != "other"}
+ROOMS = ("names", "units", "of_a_step", "neutral", "links")
+KNOWN = frozenset(_words_in([SUBJECTS["small"], PLAIN_WORDS, *(FACTS[room] for room in ROOMS)]))
+
+
+class Sentence(NamedTuple):
+    """A sentence with the values that stand in it, each in its scope."""
+
+    start: int
+    text: str
+    before: str  # the sentence before it
+    said: list[tuple[Scope, Said]]
+
+    @property
+    def about(self) -> str:
+        """All that tells what it is about."""
+        goes_on = GOES_ON.match(self.text) or SPECIFIC.fullmatch(self.before.strip())
+        return f"{self.before} {self.text}" if goes_on else self.text
+
+    @property
+    def is_mixed(self) -> bool:
+        """True if it may speak of several trainings by itself."""
+        if len(self.said) > MAX_VALUES:
+            return True
+        clauses = []
+        for each in CLAUSE.finditer(self.text):
+            if any(each.start() <= said.start - self.start < each.end() for _, said in self.said):
+                clauses.append(each[0])
+        return bool(RIVAL.search(self.about)) or are_of_several(clauses)
+
+    @property
+    def says_all(self) -> bool:
+        """True if it alone is a claim of one training."""
+        return {said.field for _, said in self.said} >= WHOLE and not self.is_mixed
+
+
+def part(sentences: Sequence[Sentence]) -> None:
+    """Where sentences may be of several trainings, make each that says all of one a run of its own,
+    and offer the values of the others.
+    """
+    others = any(each.is_mixed or SPECIFIC.search(each.about) for each in sentences)
+    if not others and not are_of_several(each.about for each in sentences):
+        return
+    whole = {each.start for each in sentences if each.says_all}
+    why = REASONS["another" if whole else "several"]
+    values = [pair for sentence in sentences for pair in sentence.said]
+    moved = {id(said) for _, said in values}
+    for scope in {id(scope): scope for scope, _ in values}.values():
+        scope.said = [each for each in scope.said if id(each) not in moved]
+    for sentence in sentences:
+        if sentence.start in whole:
+            own = Scope(Kind.ELEMENT, sentence.start, sentence.start + len(sentence.text))
+            own.said = [said for _, said in sentence.said]
+            sentence.said[0][0].children.append(own)
+            continue
+        for scope, said in sentence.said:
+            scope.said.append(said._replace(why=why))
+
+
+def are_of_several(sentences: Iterable[str]) -> bool:
+    """True for sentences, or parts of one, that may be of several trainings.
+
+    >>> are_of_several(["We train for 1000 steps.", "The guarantee is epsilon = 3."])
+    False
+    >>> are_of_several(["Model A uses sigma = 1.", "Model B reaches epsilon = 3."])
+    True
+    """
+    texts = [each.strip() for each in sentences]
+    found = [subjects_of(each) for each in texts]
+    most: frozenset[str] = max(found, key=len, default=frozenset())
+    openings = {opening_of(each) for each in texts} - {frozenset()}
+    return len(openings) > 1 or not all(each <= most for each in found)
+
+
+def subjects_of(sentence: str) -> frozenset[str]:
+    """The words of a sentence that may name what it is about.
+
+    >>> sorted(subjects_of("Model B reaches epsilon = 0.5 on MNIST at delta 1e-5."))
+    ['b', 'mnist', 'model b']
+    >>> sorted(subjects_of("The model is trained for 1000 steps with q = 0.01."))
+    []
+    """
+    for _, _, pattern in SAID_IN_WORDS:
+        sentence = pattern.sub(" ", sentence)
+    found = {each[0].lower() for each in SPECIFIC.finditer(sentence)}
+    for each in WORD.finditer(sentence):
+        word = each[0].strip(SIGNS)
+        symbol = len(word) == 1 and (each["sign"].strip() or word.islower())
+        article = each.start() == 0 and word == "A"
+        if symbol or article or ord(word[0]) >= CJK:
+            continue
+        if not _is_known(word.lower()):
+            found.add(word.lower())
+    return frozenset(found)
+
+
+def opening_of(sentence: str) -> frozenset[str]:
+    """What the first words of a sentence are about, with "we" for the authors and their model.
+
+    >>> sorted(opening_of("The small model reaches epsilon = 0.5.")), opening_of("Noise is 1.0.")
+    (['small', 'we'], frozenset())
+    """
+    first = [*WORD.finditer(re.split(r"[\d(:]", sentence)[0])][:MAX_OPENING]
+    speaks = [_is_speaker(each[0].strip(SIGNS).lower()) for each in first]
+    if speaks[:1] == [True]:
+        return frozenset({"we"})
+    begins = sentence[: first[-1].end()] if first else ""
+    return subjects_of(begins) | ({"we"} if any(speaks) else set())
+
+
+def _is_speaker(word: str) -> bool:
+    return not SPEAKERS.isdisjoint({word, *PARTS.split(word)})
+
+
+def _is_known(word: str) -> bool:
+    return word in SPEAKERS or (KNOWN | SPEAKERS).issuperset(PARTS.split(word))
