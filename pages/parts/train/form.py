@@ -44,7 +44,6 @@ TITLED = ("features", "stop_accountant")  # choices that are shown by their titl
 NOTED = ("features", "reading", "clipping", "acceptance", "noise_generator")
 UNREMARKABLE = (PIXELS.name, "none")
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
-OPTIMIZER = replace(controls.OPTIMIZER, help=None)  # a note among all settings says it
 SEEDS = own_quantity("seeds", most=MAX_RUNS)
 SEED = Line(
     "seed",
@@ -169,7 +168,8 @@ def form_of(fields: Fields, device: str) -> Form:
     q = fields.together(lambda: controls.rate(fields, data.n), 1.0)
     chosen.sigma = fields.number(NO_NOISE)
     steps, epochs = fields.together(lambda: controls.length(fields, q), (1, None))
-    chosen.optimizer = fields.choice(OPTIMIZER)
+    # A note among all settings says what it is.
+    chosen.optimizer = fields.choice(replace(controls.OPTIMIZER, help=None))
     sampler = controls.sampler_in(fields, data.n)
     chosen.delta = fields.number(controls.DELTA)
     _read_method(fields, chosen)
