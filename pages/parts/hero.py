@@ -117,7 +117,10 @@ def _recorded(form: Form, epsilon: float) -> tuple[str, str] | None:
     lost = 100 * (found.baseline - found.accuracy)
     words = WORDS["recorded"] if lost > 0 else WORDS["recorded_free"]
     said = words.format(
-        how=" ".join(how), baseline=f"{100 * found.baseline:.0f}", lost=f"{lost:.1f}"
+        how=" ".join(how),
+        accuracy=f"{100 * found.accuracy:.1f}",
+        baseline=f"{100 * found.baseline:.1f}",
+        lost=f"{lost:.1f}",
     )
     return WORDS["large"].replace("{accuracy}", right), said
 

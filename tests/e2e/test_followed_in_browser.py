@@ -71,7 +71,7 @@ def test_a_plain_loop_is_followed_live_killed_and_gone_on_with(
 ):
     enough = tmp_path / "enough"
     page.goto(f"{app.url}/runs")
-    expect(page.get_by_text("You have no run yet.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Which of my runs is best")).to_be_visible()
     training = loop(app, enough)
     try:
         with Store(app.home) as store:

@@ -106,8 +106,9 @@ def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilo
         assert found.epsilon <= epsilon
         assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"]
         (words,) = said["words"][0]
-        assert words.startswith("Recorded in earlier trainings")
+        assert words.startswith("Recorded earlier")
         assert ("at epsilon ≤ " in words) is (epsilon != 0.318), "unless it is that of the settings"
+        assert f": {100 * found.accuracy:.1f} %. {100 * found.baseline:.1f} % without" in words
         assert f"costs {100 * (found.baseline - found.accuracy):.1f} points" in words
     say(store, [], 1e-9)
     assert said["learnt"][0] == ["– of 100 right"], "nothing so private was recorded"
@@ -130,7 +131,7 @@ def test_of_settings_that_were_not_recorded_no_number_is_shown(
 
 def test_another_length_than_was_recorded_is_told(store: Store, said: Said) -> None:
     say(store, [], 0.318, batch="512", epochs="2")
-    assert "Recorded in earlier trainings with batch 256 and 5 epochs." in said["words"][0][0]
+    assert "Recorded earlier with batch 256 and 5 epochs: " in said["words"][0][0]
     say(store, [], 0.318, batch="256", epochs="5", sigma="4")
     assert "with batch" not in said["words"][0][0]
 
@@ -242,7 +243,7 @@ def test_of_other_batches_the_spy_has_a_bound_of_their_own_or_none(said: Said, m
 def test_each_mark_on_the_chart_is_told_below_it(sigma: str, outside: bool) -> None:
     page = lab(sigma=sigma)
     (signs,) = [each.proto.body for each in page.get("html") if "class=signs" in each.proto.body]
-    marks = {"✓": "proven", "↕": "safe", "✕": "unsafe"}
+    marks = {"✓": "close", "↕": "high", "✕": "unsafe"}
     if outside:
         marks["!"] = "outside its conditions"
     told = re.findall(r">([^<>]+)</b>([^<]+)</span>", signs)
