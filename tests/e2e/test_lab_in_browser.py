@@ -181,7 +181,7 @@ def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
 
 
 def test_an_open_list_stays_open_while_a_run_ends_above_it(page: Page, app: Server):
-    opened(page, f"{app.url}/?epochs=10")
+    opened(page, f"{app.url}/?epochs=30")
     alone(page)
     choice = page.get_by_role("combobox", name=CHOICE)
     page.locator(".st-key-train button").click()
