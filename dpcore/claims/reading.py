@@ -85,9 +85,8 @@ class Read(NamedTuple):
         values: dict[tuple[str, str], dict[str, None]] = {}
         for each in self.passed:
             if each.field:
-                values.setdefault((each.field, each.why.rstrip(".")), {})[written(each.value)] = (
-                    None
-                )
+                reason = (each.field, each.why.rstrip("."))
+                values.setdefault(reason, {})[written(each.value)] = None
         sentences = []
         for (field, why), texts in values.items():
             shown = ", ".join([*texts][:SHOWN])
@@ -107,9 +106,10 @@ def read(text: str) -> Read:
     True
     """
     text = text.removeprefix("\ufeff")
-    record = _record(text) if len(text) <= MAX_JSON_CHARS else None
-    if record is not None:
-        return record
+    if len(text) <= MAX_JSON_CHARS:
+        record = _record(text)
+        if record is not None:
+            return record
     if len(text) > MAX_TEXT_CHARS:
         raise ValueError(
             f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
@@ -166,7 +166,9 @@ def _with_state(text: str) -> Read | None:
             continue
         accountant = Claim(accountant=OPACUS.get(str(state.get("mechanism"))))
         return _around(text, each.start(), stop, joined([accountant, claim]))
-    lists = {each["list"]: each for each in ASSIGNED.finditer(text)}
+    lists: dict[str, re.Match[str]] = {}
+    for each in ASSIGNED.finditer(text):
+        lists[each["list"]] = each
     if len(lists) != 1:
         return None
     (each,) = lists.values()
@@ -219,16 +221,35 @@ def _with_event(text: str) -> Read | None:
         goes_on = within and text[stop:].lstrip().startswith(",")
         if claim.beside and (goes_on or not composed):
             raise ValueError(SEVERAL_EVENTS)
-        found.append((claim if composed and not goes_on else _step_of(claim), start, stop))
+        if goes_on or not composed:
+            claim = _step_of(claim)
+        found.append((claim, start, stop))
     if not found:
         return None
-    claim, start, stop = next((each for each in found if each[0].mechanism), found[0])
-    others = any(each[0] not in (claim, _step_of(claim)) for each in found)
-    if others or (calls and len(found) > 1):
+    if calls and len(found) > 1:
         raise ValueError(SEVERAL_EVENTS)
+    claim, start, stop = _the_event(found)
     alone = _of_event(claim, start, stop)
     around = _around(text, start, stop, alone.claim)
     return around._replace(passed=(*alone.passed, *around.passed))
+
+
+def _the_event(found: list[tuple[Claim, int, int]]) -> tuple[Claim, int, int]:
+    """The event of the whole training, of those that a text has.
+
+    Errors: ValueError if the others are not of its steps.
+    """
+    whole = found[0]
+    for each in found:
+        if each[0].mechanism:
+            whole = each
+            break
+    claim = whole[0]
+    step = _step_of(claim)
+    for other, _, _ in found:
+        if other not in (claim, step):
+            raise ValueError(SEVERAL_EVENTS)
+    return whole
 
 
 def _step_of(claim: Claim) -> Claim:
@@ -284,21 +305,33 @@ def _read_text(text: str) -> Read:
             runs.append(run)
     if len(drafts.runs) > MAX_RUNS:
         notes[NOTES["many"].format(len(drafts.runs), MAX_RUNS)] = None
-    told = frozenset(name for name, pattern in TOLD.items() if pattern.search(bare.text))
-    placed = [replace(run, found=tuple(_placed(bare, run.found)), told=told) for run in runs]
-    known = {(each.field, each.start) for run in placed for each in run.found}
-    others = {
-        each.start: each for each in _placed(bare, passed) if (each.field, each.start) not in known
-    }
-    return Read(tuple(placed), tuple(others[place] for place in sorted(others)), tuple(notes))
+    return _in_original(bare, runs, passed, tuple(notes))
+
+
+def _in_original(
+    bare: Plain, runs: Sequence[Run], passed: Sequence[Said], notes: tuple[str, ...]
+) -> Read:
+    """The runs of a plain text with their places in the original, and what none of them takes."""
+    facts = frozenset(name for name, pattern in TOLD.items() if pattern.search(bare.text))
+    placed = []
+    known = set()
+    for run in runs:
+        found = tuple(_placed(bare, run.found))
+        placed.append(replace(run, found=found, told=facts))
+        known.update((each.field, each.start) for each in found)
+    others = {}
+    for each in _placed(bare, passed):
+        if (each.field, each.start) not in known:
+            others[each.start] = each
+    return Read(tuple(placed), tuple(others[place] for place in sorted(others)), notes)
 
 
 def _off(statements: Statements) -> re.Match[str] | None:
     """Where a text says that no privacy was applied, to the training itself."""
     for each in NOT_PRIVATE.finditer(statements.text):
         path = statements.root.path(each.start())
-        labels = " ".join(scope.label for scope in path if scope.kind is not Kind.LINE)
-        if not OTHER.search(labels):
+        labels = [scope.label for scope in path if scope.kind is not Kind.LINE]
+        if not OTHER.search(" ".join(labels)):
             return each
     return None
 
@@ -307,7 +340,8 @@ def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said],
     """A training as a run, with what is not taken and what is to be told."""
     said, clients = of_releases(draft, people=people, records=records)
     sizes = Draft(tuple(said)).get("examples")
-    said = [*with_share_of_n(said, sizes.value if sizes else None)]
+    examples = sizes.value if sizes else None
+    said = [*with_share_of_n(said, examples)]
     whole = Draft(tuple(said))
     chosen: dict[str, Any] = {}
     taken = []
@@ -319,7 +353,7 @@ def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said],
         try:
             Claim(**{field: found.value})
         except ValueError as error:
-            said = [each._replace(why=str(error)) if each == found else each for each in said]
+            said = [*_refused(said, found, str(error))]
             continue
         chosen[field] = found.value
         taken.append(found)
@@ -328,8 +362,17 @@ def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said],
     if clients and {"steps", "examples", "q", "batch"} & set(chosen):
         notes.append(NOTES["people"])
     left = [each for each in said if each.why] + [*contested(said, chosen)]
-    label = "".join(each for each in draft.label if each.isprintable())
+    label = "".join(filter(str.isprintable, draft.label))
     return Run(Claim(**chosen), tuple(taken), label), left, notes
+
+
+def _refused(said: Sequence[Said], found: Said, why: str) -> Iterator[Said]:
+    """The statements, with the reason why one of them is no value of a claim."""
+    for each in said:
+        if each == found:
+            yield each._replace(why=why)
+        else:
+            yield each
 
 
 def _placed(bare: Plain, said: Sequence[Said]) -> Iterator[Said]:
