@@ -122,20 +122,28 @@ def _record(text: str) -> Read | None:
     if EVENT_NAMES.match(text):
         return _of_event(read_event(event_in(text)), 0, len(text))
     if text.lstrip()[:1] in ("{", "["):
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            found = None
-        state = next(filter(_has_history, _states(found)), None)
-        if state is not None:
-            return _around(text, *history_span(text, state["history"]), read_history(state))
-        named = isinstance(found, Mapping) and "class_name" in found
-        listed = isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent")
-        if named or listed:
-            return _of_event(read_event(found), 0, len(text))
+        record = _of_json(text)
+        if record is not None:
+            return record
     if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
         return None
     return _with_state(text) or _with_event(text)
+
+
+def _of_json(text: str) -> Read | None:
+    """Read JSON that holds the state of an accountant, or is an event; None for another text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    for state in _states(found):
+        if _has_history(state):
+            return _around(text, *history_span(text, state["history"]), read_history(state))
+    named = isinstance(found, Mapping) and "class_name" in found
+    listed = isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent")
+    if named or listed:
+        return _of_event(read_event(found), 0, len(text))
+    return None
 
 
 def _states(found: Any, depth: int = MAX_DEPTH) -> Iterator[Mapping[str, Any]]:
@@ -199,6 +207,17 @@ def _with_event(text: str) -> Read | None:
     does not say how many of it there were, nor does what `compose` repeats. Errors: ValueError if
     the text has events of other steps too.
     """
+    found = _events(text)
+    if not found:
+        return None
+    claim, start, stop = _the_event(found)
+    alone = _of_event(claim, start, stop)
+    around = _around(text, start, stop, alone.claim)
+    return around._replace(passed=(*alone.passed, *around.passed))
+
+
+def _events(text: str) -> list[tuple[Claim, int, int]]:
+    """The events that a text states, with their places; none beside one that cannot be read."""
     found: list[tuple[Claim, int, int]] = []
     calls = 0
     stop = 0
@@ -206,7 +225,7 @@ def _with_event(text: str) -> Read | None:
         start = call.start("event")
         stop = _closing(text, start)
         if stop <= start:
-            return None
+            return []
         composed = "ComposedDpEvent" in call["event"]
         within = bool(call["within"])
         calls += within
@@ -216,22 +235,17 @@ def _with_event(text: str) -> Read | None:
             if "LaplaceDpEvent" in call["event"]:
                 raise ValueError(SEVERAL_EVENTS) from None
             if composed or within:
-                return None
+                return []
             continue
-        goes_on = within and text[stop:].lstrip().startswith(",")
-        if claim.beside and (goes_on or not composed):
+        whole = composed and not (within and text[stop:].lstrip().startswith(","))
+        if claim.beside and not whole:
             raise ValueError(SEVERAL_EVENTS)
-        if goes_on or not composed:
+        if not whole:
             claim = _step_of(claim)
         found.append((claim, start, stop))
-    if not found:
-        return None
     if calls and len(found) > 1:
         raise ValueError(SEVERAL_EVENTS)
-    claim, start, stop = _the_event(found)
-    alone = _of_event(claim, start, stop)
-    around = _around(text, start, stop, alone.claim)
-    return around._replace(passed=(*alone.passed, *around.passed))
+    return found
 
 
 def _the_event(found: list[tuple[Claim, int, int]]) -> tuple[Claim, int, int]:

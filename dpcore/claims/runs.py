@@ -213,13 +213,14 @@ def _without_log(singles: list[Part]) -> tuple[list[Part], list[Said]]:
 
 def _settings_change(lines: Sequence[Part]) -> bool:
     """True if lines of a log say two values of what is set before a training."""
-    settings = set()
+    settings: dict[str, Any] = {}
     for _, draft in lines:
         for each in draft.said:
-            if each.field in SET:
-                settings.add((each.field, each.value))
-    fields = {field for field, _ in settings}
-    return len(settings) > len(fields)
+            if each.field not in SET:
+                continue
+            if settings.setdefault(each.field, each.value) != each.value:
+                return True
+    return False
 
 
 def _with_reason(draft: Draft, name: str) -> Draft:

@@ -293,6 +293,7 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
         command = COMMAND.match(line) and not COMMENTED.match(line)
         prose = not keyed and not command and SENTENCE.match(line)
         unended = bool(prose and UNENDED.search(line[-9:]))
+        in_sentence = wrapped and line[:1].islower()
         if command:
             found.append(Scope(Kind.COMMAND, start, end))
             goes_on = False
@@ -301,7 +302,7 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
             label = named["label"] if named else ""
             found.append(Scope(Kind.LINE, start, end, label))
             goes_on = True
-        elif line.strip() and goes_on and (_depth(line) or (line[:1].islower() and wrapped)):
+        elif line.strip() and goes_on and (_depth(line) or in_sentence):
             found[-1].end = end
         else:
             goes_on = False
@@ -312,7 +313,8 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
 def counter_of(line: str) -> re.Match[str] | None:
     """The counter near the beginning of a line that has an epsilon."""
     found = COUNTER.search(line[:160])
-    prose = SENTENCE.match(line)
-    if found and not prose and EPSILON.search(line) and LOG_START.match(line[: found.start()]):
+    if found is None or SENTENCE.match(line):
+        return None
+    if EPSILON.search(line) and LOG_START.match(line[: found.start()]):
         return found
     return None
