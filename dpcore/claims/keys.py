@@ -12,13 +12,13 @@ from dpcore.claims.vocabulary import REASONS, Named, named
 
 TYPE = r"(?:float|int|Optional\[\w+\]|f32|f64|u32|usize|double|number|str)"
 KEY = re.compile(  # at the end of the text before a number
-    r"(?:^|[\n{(\[,;|]|(?<=\s)|[-*•]\s)\s*(?P<quote>[\"']?)"
-    r"(?P<key>[^\W\d][\w.|/-]*"
+    r"(?:^|[\n{(\[,;|]|(?<=\s)|[-*•]\s)\s*"  # where a key may begin
+    r"(?P<quote>[\"']?)(?P<key>[^\W\d][\w.|/-]*"  # one word
     r"|[^\W\d][^\n:={}()\[\]\"',;|]{0,70}"  # or words
     r"(?:\([^\n()]{0,60}\))?"  # with something in brackets
     r"[^\n:={}\[\]\"',;|()]{0,10})(?P=quote)"
-    rf"\s*(?::\s*(?:Final\[)?{TYPE}\]?(?:\s*\|\s*None)?\s*)?"
-    r"(?:=>|:=|\?=|[:=≈]|<=|==)\s*[\"'(]?\s?$"
+    rf"\s*(?::\s*(?:Final\[)?{TYPE}\]?(?:\s*\|\s*None)?\s*)?"  # its type
+    r"(?:=>|:=|\?=|[:=≈]|<=|==)\s*[\"'(]?\s?$"  # the sign
 )
 OPTION = re.compile(r"(?:^|\s)--?(?P<key>[A-Za-z][\w.-]*)(?:\s*=\s*|\s+)[\"']?$")
 LOOP = re.compile(r"\bfor\s?\(+[^()]*$")

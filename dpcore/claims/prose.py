@@ -101,10 +101,10 @@ def _beside(meaning: Named, name: str, before: str) -> Named | None:
     last = before.rstrip()[-1:]
     if words.DOUBT["not_training_cjk"].search(before.rstrip()):
         return Named(meaning.field, why=REASONS["other"])
-    alone = not last or ord(last) >= CJK or words.BEFORE.search(before)
-    others = words.OTHER.search(CLAUSE.split(before)[-1][-24:])
-    if others:
+    clause = CLAUSE.split(before)[-1]
+    if words.OTHER.search(clause[-24:]):
         return Named(meaning.field, why=REASONS["other"])
+    alone = not last or ord(last) >= CJK or words.BEFORE.search(before)
     if alone or name in "εδσ":
         return Named(meaning.field, meaning.rank)
     return Named(meaning.field, why=REASONS["unclear"])
@@ -133,12 +133,7 @@ def by_unit(text: str, lead: str, after: str) -> Named | None:
     """What the unit after a number makes it; `lead` ends at the number, and has others before."""
     found = UNIT.match(after)
     if found is None:
-        step = A_STEP.match(after)
-        if step is None:
-            return None
-        if "round" in step[0].lower():
-            return Named("cohort")
-        return Named("batch")
+        return _by_step(after)
     field = words.UNITS[words.one_blank(found["unit"])]
     of_a_step = OF_A_STEP.get(field, "")
     rest = after[found.end() :]
@@ -157,6 +152,16 @@ def by_unit(text: str, lead: str, after: str) -> Named | None:
     if text.rstrip().endswith("%"):
         return None
     return Named(field)
+
+
+def _by_step(after: str) -> Named | None:
+    """What a number is that is of each step or round, without a unit: "256 per step"."""
+    step = A_STEP.match(after)
+    if step is None:
+        return None
+    if "round" in step[0].lower():
+        return Named("cohort")
+    return Named("batch")
 
 
 def is_pair(found: re.Match[str]) -> bool:

@@ -332,20 +332,22 @@ def _in_original(
     for run in runs:
         found = tuple(_placed(bare, run.found))
         placed.append(replace(run, found=found, told=facts))
-        known.update((each.field, each.start) for each in found)
-    others = {}
+        for each in found:
+            known.add((each.field, each.start))
+    others = {}  # by place; of two in one place the last
     for each in _placed(bare, passed):
         if (each.field, each.start) not in known:
             others[each.start] = each
-    return Read(tuple(placed), tuple(others[place] for place in sorted(others)), notes)
+    in_order = [others[place] for place in sorted(others)]
+    return Read(tuple(placed), tuple(in_order), notes)
 
 
 def _off(statements: Statements) -> re.Match[str] | None:
     """Where a text says that no privacy was applied, to the training itself."""
     for each in NOT_PRIVATE.finditer(statements.text):
         path = statements.root.path(each.start())
-        labels = [scope.label for scope in path if scope.kind is not Kind.LINE]
-        if not OTHER.search(" ".join(labels)):
+        labels = " ".join(scope.label for scope in path if scope.kind is not Kind.LINE)
+        if not OTHER.search(labels):
             return each
     return None
 
@@ -375,7 +377,8 @@ def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said],
             notes.append(NOTES["target"].format(written(found.value)))
     if clients and {"steps", "examples", "q", "batch"} & set(chosen):
         notes.append(NOTES["people"])
-    left = [each for each in said if each.why] + [*contested(said, chosen)]
+    left = [each for each in said if each.why]
+    left += contested(said, chosen)
     label = "".join(filter(str.isprintable, draft.label))
     return Run(Claim(**chosen), tuple(taken), label), left, notes
 

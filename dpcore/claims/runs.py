@@ -257,6 +257,9 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     """
     told = people or _speaks_of_clients(draft)
     clients = told and not records
+    of_clients = {*RELEASES}
+    if not people:  # whose rounds they are is not said
+        of_clients.discard("rounds")
     found = []
     for each in draft.said:
         field = RELEASES.get(each.field, each.field)
@@ -265,7 +268,7 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
             why = REASONS["place"]
         elif each.field == "devices" and not told:
             field, why = "", REASONS["other"]
-        elif each.field in RELEASES and not clients and (people or each.field != "rounds"):
+        elif each.field in of_clients and not clients:
             why = REASONS["record_level"]
         elif clients and each.field in ("batch", "epochs", *PARTS):
             field = "batch" if each.field in PARTS else each.field

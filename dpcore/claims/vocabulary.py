@@ -144,8 +144,8 @@ def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
     """True if the words around a name leave it what it is: others, or its own symbol."""
     if len(" ".join(core)) == 1 and any(rest) and core[0] not in "εδσ":
         return False  # a letter alone
-    others = " ".join(each for each in rest if _FIELDS.get(each) != field).strip()
-    return bool(BESIDE.fullmatch(others))
+    others = [each for each in rest if _FIELDS.get(each) != field]
+    return bool(BESIDE.fullmatch(" ".join(others).strip()))
 
 
 def is_neutral(label: str) -> bool:
