@@ -11,6 +11,7 @@ from dpcore.privacy.mechanism import Release
 
 MAX_ENTRIES = 100_000  # before equal neighbours are joined
 MAX_KINDS = 1000  # of steps
+ENTRIES = "Expected each entry of the history to be [noise_multiplier, sample_rate, num_steps]."
 
 
 def read_history(state: Mapping[str, Any]) -> Claim:
@@ -21,10 +22,9 @@ def read_history(state: Mapping[str, Any]) -> Claim:
     history = state.get("history")
     if not isinstance(history, list) or not 0 < len(history) <= MAX_ENTRIES:
         raise ValueError(f"Expected history=... to be a list of 1 to {MAX_ENTRIES:,} steps.")
-    if not all(isinstance(each, list) and len(each) == 3 for each in history):
-        raise ValueError(
-            "Expected each entry of the history to be [noise_multiplier, sample_rate, num_steps]."
-        )
+    for each in history:
+        if not isinstance(each, list) or len(each) != 3:
+            raise ValueError(ENTRIES)
     claim = claim_of([Release(q, sigma, steps) for sigma, q, steps in history])
     if claim.mechanism is not None and len(claim.mechanism.releases) > MAX_KINDS:
         raise ValueError(f"Expected the history to hold at most {MAX_KINDS:,} kinds of steps.")

@@ -12,11 +12,13 @@ from dpcore.claims.vocabulary import REASONS, Named, named
 
 TYPE = r"(?:float|int|Optional\[\w+\]|f32|f64|u32|usize|double|number|str)"
 KEY = re.compile(  # at the end of the text before a number
-    r"(?:^|[\n{(\[,;|]|(?<=\s)|[-*•]\s)\s*(?P<quote>[\"']?)"
-    r"(?P<key>[^\W\d][\w.|/-]*"
-    r"|[^\W\d][^\n:={}()\[\]\"',;|]{0,70}(?:\([^\n()]{0,60}\))?[^\n:={}\[\]\"',;|()]{0,10})(?P=quote)"
-    rf"\s*(?::\s*(?:Final\[)?{TYPE}\]?(?:\s*\|\s*None)?\s*)?"
-    r"(?:=>|:=|\?=|[:=≈]|<=|==)\s*[\"'(]?\s?$"
+    r"(?:^|[\n{(\[,;|]|(?<=\s)|[-*•]\s)\s*"  # where a key may begin
+    r"(?P<quote>[\"']?)(?P<key>[^\W\d][\w.|/-]*"  # one word
+    r"|[^\W\d][^\n:={}()\[\]\"',;|]{0,70}"  # or words
+    r"(?:\([^\n()]{0,60}\))?"  # with something in brackets
+    r"[^\n:={}\[\]\"',;|()]{0,10})(?P=quote)"
+    rf"\s*(?::\s*(?:Final\[)?{TYPE}\]?(?:\s*\|\s*None)?\s*)?"  # its type
+    r"(?:=>|:=|\?=|[:=≈]|<=|==)\s*[\"'(]?\s?$"  # the sign
 )
 OPTION = re.compile(r"(?:^|\s)--?(?P<key>[A-Za-z][\w.-]*)(?:\s*=\s*|\s+)[\"']?$")
 LOOP = re.compile(r"\bfor\s?\(+[^()]*$")
@@ -27,7 +29,9 @@ SEVERAL = re.compile(
 VALUE_KEYS = ("value", "init_value", "initial_value", "default", "val")
 DEFAULT = re.compile(
     r"(?:add_argument|add|Option|option|DEFINE_\w{3,9})\(\s*(?P<names>[\"'][^)]{0,400}?)"
-    r"(?:\bdefault\s?=\s?|(?<=[\"'],)\s?)[\"']?(?P<value>[-+]?[\d.][\w.+-]*)[\"']?(?P<rest>[^\n]*(?:\n\s+(?=help)[^\n]*)?)"
+    r"(?:\bdefault\s?=\s?|(?<=[\"'],)\s?)"  # or the second argument
+    r"[\"']?(?P<value>[-+]?[\d.][\w.+-]*)[\"']?"
+    r"(?P<rest>[^\n]*(?:\n\s+(?=help)[^\n]*)?)"  # with the help in the next line
 )
 QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
 HELP = re.compile(r"help\s?=\s?f?[\"']{1,3}([^\"\n]*)")
@@ -40,8 +44,10 @@ def by_option(lead: str, command: str) -> Named | None:
     if option is None:
         return None
     key = option["key"]
-    if key == "n":  # epochs in the examples of Opacus, which have -sr beside it
-        return Named("epochs") if RATE_OPTION.search(command) else NAMELESS
+    if key == "n" and RATE_OPTION.search(command):  # in the examples of Opacus
+        return Named("epochs")
+    if key == "n":
+        return NAMELESS
     return named(key, headed=True)._replace(counts=False)
 
 
@@ -55,12 +61,17 @@ def by_key(lead: str, around: Sequence[str]) -> Named | None:
         return None  # a letter
     meaning = named(key, headed=True)
     if around and not named(key).field:
-        alone = key.lower() in VALUE_KEYS
         outer = named(around[-1], headed=True)
-        within = outer if alone else named(f"{around[-1]} {key}", headed=True)
-        if within.field and (alone or outer.field or not meaning.field):
-            return within
-    return None if " " in key and not meaning.field else meaning
+        if key.lower() in VALUE_KEYS:
+            if outer.field:
+                return outer
+        elif outer.field or not meaning.field:
+            within = named(f"{around[-1]} {key}", headed=True)
+            if within.field:
+                return within
+    if " " in key and not meaning.field:
+        return None
+    return meaning
 
 
 def beginning(sentence: str) -> Named:
@@ -76,8 +87,10 @@ def beginning(sentence: str) -> Named:
 def defaults_of(text: str) -> Iterator[tuple[Named, re.Match[str] | None, tuple[int, int]]]:
     """Yield the defaults of options in Python: what each is, its number, and the place of all."""
     for each in DEFAULT.finditer(text):
+        sentence = ""
         helped = HELP.search(each["names"] + each["rest"])
-        sentence = helped[1] if helped else ""
+        if helped:
+            sentence = helped[1]
         meaning = _by_names(each[0], QUOTED.findall(each["names"]))
         if not meaning.field and sentence:
             meaning = beginning(sentence)

@@ -11,12 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-RULES = tuple(
-    (re.compile(pattern), new)
-    for pattern, new in tomllib.loads(
-        Path(__file__).with_name("plain_text.toml").read_text(encoding="utf-8")
-    )["rules"]
-)
+FACTS = tomllib.loads(Path(__file__).with_name("plain_text.toml").read_text(encoding="utf-8"))
+RULES = tuple((re.compile(pattern), new) for pattern, new in FACTS["rules"])
 # Nobody writes 1,5 for a number of thousands, nor 0,001.
 _WITH_COMMA = r"(?:0,\d+|\d+,\d{1,2})(?:[eE][-+]?\d+)?(?=[.,;:]?(?:[^\w.,]|$))(?!\]|,? ?\d)"
 DECIMAL_COMMA = re.compile(rf"(?<![\w.,(\[]){_WITH_COMMA}|(?<=[(\[]){_WITH_COMMA}(?![)\]])")
@@ -71,7 +67,9 @@ def _changed(plain: Plain, pattern: re.Pattern[str], new: str) -> Plain:
         start = end = each.start()
         if "kept" in pattern.groupindex:
             start, end = each.span("kept")
-        written = MAKERS[new](each[0]) if new in MAKERS else new
+        written = new
+        if new in MAKERS:
+            written = MAKERS[new](each[0])
         text += [plain.text[last : each.start()], plain.text[start:end], written]
         at += plain.at[last : each.start()] + plain.at[start:end]
         places = [plain.at[min(each.start(), len(plain.at) - 1)]] * len(written)

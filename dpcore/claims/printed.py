@@ -49,11 +49,10 @@ class Printed(NamedTuple):
         ('3.33333', '1e30')
         """
         exact = Decimal(self.text)
-        if len(exact.as_tuple().digits) > FLOAT_DIGITS:
-            return plain(float(exact))
-        return (
-            f"{exact:f}" if -FLOAT_DIGITS < exact.adjusted() < FLOAT_DIGITS else plain(float(exact))
-        )
+        digits = len(exact.as_tuple().digits)
+        if digits <= FLOAT_DIGITS and -FLOAT_DIGITS < exact.adjusted() < FLOAT_DIGITS:
+            return f"{exact:f}"
+        return plain(float(exact))
 
     @property
     def unit(self) -> float:
@@ -76,6 +75,9 @@ def printed_epsilon(value: float | str) -> Printed:
     >>> printed_epsilon("3.00").high, printed_epsilon(3.0).high, printed_epsilon("1,200").text
     (3.005, 3.05, '1200')
     """
-    exact = read_number(value if isinstance(value, str) else repr(value), "epsilon")
+    text = value if isinstance(value, str) else repr(value)
+    exact = read_number(text, "epsilon")
     check.positive(epsilon=float(exact))
-    return Printed(f"{exact:f}" if 0 <= exact.adjusted() < FLOAT_DIGITS else f"{exact}")
+    if 0 <= exact.adjusted() < FLOAT_DIGITS:
+        return Printed(f"{exact:f}")
+    return Printed(f"{exact}")

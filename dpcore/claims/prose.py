@@ -25,7 +25,8 @@ COUNTED = ("examples", "clients", "steps", "rounds", "cohort", "share")  # no na
 CJK = 0x2E80  # from this letter on names have no blanks around them
 BETWEEN = rf"(?:(?:{words.any_of(words.WORDS['between'])})\s)*"
 UNIT = re.compile(
-    rf"(?i)(?:[^\S\n]|(?-i:\n(?=[a-zà-ÿ])))?-?{BETWEEN}(?P<unit>{words.any_of(words.UNITS)})(?![^\W\d_])"
+    r"(?i)(?:[^\S\n]|(?-i:\n(?=[a-zà-ÿ])))?-?"  # a blank, or a line that goes on
+    rf"{BETWEEN}(?P<unit>{words.any_of(words.UNITS)})(?![^\W\d_])"
     rf"(?P<of>\s?(?:{words.OF_A_STEP})(?![^\W\d_]))?"
 )
 OF_A_STEP = {"examples": "batch", "clients": "cohort", "devices": "cohort"}
@@ -61,9 +62,11 @@ K_OF_N = re.compile(  # 10 of 100 clients
 PAIR = re.compile(  # (epsilon, delta) = (3, 1e-5), and (3, 1e-5)-DP
     r"(?i)(?P<named>\(?\s{0,2}(?:epsilon|ε)\s{0,2}[,;/]\s{0,2}(?:delta|δ)\s{0,2}\)?\W{1,8}"
     r"(?:(?:is|of|at|gives|budget)\s){0,2})?"
-    rf"(?P<open>\()?\s{{0,2}}(?:(?:epsilon|ε)\s?=\s?)?(?<![\d.])(?P<epsilon>{POWER}|{FLOAT}|{DIGITS})"
+    r"(?P<open>\()?\s{0,2}(?:(?:epsilon|ε)\s?=\s?)?"
+    rf"(?<![\d.])(?P<epsilon>{POWER}|{FLOAT}|{DIGITS})"
     rf"\s{{0,2}}[,;/]\s{{0,2}}(?P<delta>{OF_N}|{SIGNED})(?![\d.])(?P<close>\s{{0,2}}\))?"
-    r"(?!\s?[;,]\s?\d)(?P<after>\s?-?\s?(?:differential|DP\b|approximate|user-level|example-level))?"
+    r"(?!\s?[;,]\s?\d)"  # no third number
+    r"(?P<after>\s?-?\s?(?:differential|DP\b|approximate|user-level|example-level))?"
 )
 TINY = re.compile(r"[eE]-\d|\^ ?-|^0?\.0{3}|^1 ?/")
 ARGUMENTS = r"[^()\n]{0,60}(?:\([^()\n]{0,60}\)[^()\n]{0,20})?"
@@ -98,42 +101,46 @@ def _beside(meaning: Named, name: str, before: str) -> Named | None:
     last = before.rstrip()[-1:]
     if words.DOUBT["not_training_cjk"].search(before.rstrip()):
         return Named(meaning.field, why=REASONS["other"])
+    clause = CLAUSE.split(before)[-1]
+    if words.OTHER.search(clause[-24:]):
+        return Named(meaning.field, why=REASONS["other"])
     alone = not last or ord(last) >= CJK or words.BEFORE.search(before)
-    others = words.OTHER.search(CLAUSE.split(before)[-1][-24:])
-    if (alone and not others) or (name in "εδσ" and not others):
+    if alone or name in "εδσ":
         return Named(meaning.field, meaning.rank)
-    return Named(meaning.field, why=REASONS["other" if others else "unclear"])
+    return Named(meaning.field, why=REASONS["unclear"])
 
 
 def _by_place(lead: str) -> Named | None:
     place = PLACE.search(lead)
     if place is None:
         return None
-    return Named("steps" if place[1] == "step" else "epochs", why=REASONS["unclear"])
+    field = "steps" if place[1] == "step" else "epochs"
+    return Named(field, why=REASONS["unclear"])
 
 
 def _by_letter(text: str, lead: str) -> Named | None:
     letter = LETTER.search(lead)
     if letter is None:
         return None
-    if letter["letter"] == "p":  # in papers on Gaussian privacy: p = 256/60000
-        return Named("q") if "/" in text else None
-    return Named(words.LETTER[letter["letter"]])
+    if letter["letter"] != "p":
+        return Named(words.LETTER[letter["letter"]])
+    if "/" in text:  # in papers on Gaussian privacy: p = 256/60000
+        return Named("q")
+    return None
 
 
 def by_unit(text: str, lead: str, after: str) -> Named | None:
     """What the unit after a number makes it; `lead` ends at the number, and has others before."""
     found = UNIT.match(after)
     if found is None:
-        step = A_STEP.match(after)
-        if step is None:
-            return None
-        return Named("cohort" if "round" in step[0].lower() else "batch")
+        return _by_step(after)
     field = words.UNITS[words.one_blank(found["unit"])]
     of_a_step = OF_A_STEP.get(field, "")
     rest = after[found.end() :]
+    if found["of"] and not of_a_step:
+        return None
     if found["of"]:
-        return Named(of_a_step) if of_a_step else None
+        return Named(of_a_step)
     if of_a_step == "cohort" and IN_EACH.match(rest) and not ALL_OF.search(lead):
         return Named("cohort")
     if of_a_step and (PART_OF.search(lead) or not OF_DATA.search(lead)):
@@ -142,7 +149,19 @@ def by_unit(text: str, lead: str, after: str) -> Named | None:
         return Named(field, why=REASONS["unclear"])
     if AFTER_UNIT.match(rest) or BEFORE_UNIT.search(lead[-40:]):
         return Named(field, why=REASONS["other"])
-    return None if text.rstrip().endswith("%") else Named(field)
+    if text.rstrip().endswith("%"):
+        return None
+    return Named(field)
+
+
+def _by_step(after: str) -> Named | None:
+    """What a number is that is of each step or round, without a unit: "256 per step"."""
+    step = A_STEP.match(after)
+    if step is None:
+        return None
+    if "round" in step[0].lower():
+        return Named("cohort")
+    return Named("batch")
 
 
 def is_pair(found: re.Match[str]) -> bool:

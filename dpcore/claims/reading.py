@@ -85,9 +85,8 @@ class Read(NamedTuple):
         values: dict[tuple[str, str], dict[str, None]] = {}
         for each in self.passed:
             if each.field:
-                values.setdefault((each.field, each.why.rstrip(".")), {})[written(each.value)] = (
-                    None
-                )
+                reason = (each.field, each.why.rstrip("."))
+                values.setdefault(reason, {})[written(each.value)] = None
         sentences = []
         for (field, why), texts in values.items():
             shown = ", ".join([*texts][:SHOWN])
@@ -107,9 +106,10 @@ def read(text: str) -> Read:
     True
     """
     text = text.removeprefix("\ufeff")
-    record = _record(text) if len(text) <= MAX_JSON_CHARS else None
-    if record is not None:
-        return record
+    if len(text) <= MAX_JSON_CHARS:
+        record = _record(text)
+        if record is not None:
+            return record
     if len(text) > MAX_TEXT_CHARS:
         raise ValueError(
             f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
@@ -122,20 +122,28 @@ def _record(text: str) -> Read | None:
     if EVENT_NAMES.match(text):
         return _of_event(read_event(event_in(text)), 0, len(text))
     if text.lstrip()[:1] in ("{", "["):
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            found = None
-        state = next(filter(_has_history, _states(found)), None)
-        if state is not None:
-            return _around(text, *history_span(text, state["history"]), read_history(state))
-        named = isinstance(found, Mapping) and "class_name" in found
-        listed = isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent")
-        if named or listed:
-            return _of_event(read_event(found), 0, len(text))
+        record = _of_json(text)
+        if record is not None:
+            return record
     if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
         return None
     return _with_state(text) or _with_event(text)
+
+
+def _of_json(text: str) -> Read | None:
+    """Read JSON that holds the state of an accountant, or is an event; None for another text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    for state in _states(found):
+        if _has_history(state):
+            return _around(text, *history_span(text, state["history"]), read_history(state))
+    named = isinstance(found, Mapping) and "class_name" in found
+    listed = isinstance(found, list) and len(found) > 1 and str(found[1]).endswith("DpEvent")
+    if named or listed:
+        return _of_event(read_event(found), 0, len(text))
+    return None
 
 
 def _states(found: Any, depth: int = MAX_DEPTH) -> Iterator[Mapping[str, Any]]:
@@ -166,7 +174,9 @@ def _with_state(text: str) -> Read | None:
             continue
         accountant = Claim(accountant=OPACUS.get(str(state.get("mechanism"))))
         return _around(text, each.start(), stop, joined([accountant, claim]))
-    lists = {each["list"]: each for each in ASSIGNED.finditer(text)}
+    lists: dict[str, re.Match[str]] = {}
+    for each in ASSIGNED.finditer(text):
+        lists[each["list"]] = each
     if len(lists) != 1:
         return None
     (each,) = lists.values()
@@ -197,6 +207,17 @@ def _with_event(text: str) -> Read | None:
     does not say how many of it there were, nor does what `compose` repeats. Errors: ValueError if
     the text has events of other steps too.
     """
+    found = _events(text)
+    if not found:
+        return None
+    claim, start, stop = _the_event(found)
+    alone = _of_event(claim, start, stop)
+    around = _around(text, start, stop, alone.claim)
+    return around._replace(passed=(*alone.passed, *around.passed))
+
+
+def _events(text: str) -> list[tuple[Claim, int, int]]:
+    """The events that a text states, with their places; none beside one that cannot be read."""
     found: list[tuple[Claim, int, int]] = []
     calls = 0
     stop = 0
@@ -204,7 +225,7 @@ def _with_event(text: str) -> Read | None:
         start = call.start("event")
         stop = _closing(text, start)
         if stop <= start:
-            return None
+            return []
         composed = "ComposedDpEvent" in call["event"]
         within = bool(call["within"])
         calls += within
@@ -214,21 +235,35 @@ def _with_event(text: str) -> Read | None:
             if "LaplaceDpEvent" in call["event"]:
                 raise ValueError(SEVERAL_EVENTS) from None
             if composed or within:
-                return None
+                return []
             continue
-        goes_on = within and text[stop:].lstrip().startswith(",")
-        if claim.beside and (goes_on or not composed):
+        whole = composed and not (within and text[stop:].lstrip().startswith(","))
+        if claim.beside and not whole:
             raise ValueError(SEVERAL_EVENTS)
-        found.append((claim if composed and not goes_on else _step_of(claim), start, stop))
-    if not found:
-        return None
-    claim, start, stop = next((each for each in found if each[0].mechanism), found[0])
-    others = any(each[0] not in (claim, _step_of(claim)) for each in found)
-    if others or (calls and len(found) > 1):
+        if not whole:
+            claim = _step_of(claim)
+        found.append((claim, start, stop))
+    if calls and len(found) > 1:
         raise ValueError(SEVERAL_EVENTS)
-    alone = _of_event(claim, start, stop)
-    around = _around(text, start, stop, alone.claim)
-    return around._replace(passed=(*alone.passed, *around.passed))
+    return found
+
+
+def _the_event(found: list[tuple[Claim, int, int]]) -> tuple[Claim, int, int]:
+    """The event of the whole training, of those that a text has.
+
+    Errors: ValueError if the others are not of its steps.
+    """
+    whole = found[0]
+    for each in found:
+        if each[0].mechanism:
+            whole = each
+            break
+    claim = whole[0]
+    step = _step_of(claim)
+    for other, _, _ in found:
+        if other not in (claim, step):
+            raise ValueError(SEVERAL_EVENTS)
+    return whole
 
 
 def _step_of(claim: Claim) -> Claim:
@@ -284,13 +319,27 @@ def _read_text(text: str) -> Read:
             runs.append(run)
     if len(drafts.runs) > MAX_RUNS:
         notes[NOTES["many"].format(len(drafts.runs), MAX_RUNS)] = None
-    told = frozenset(name for name, pattern in TOLD.items() if pattern.search(bare.text))
-    placed = [replace(run, found=tuple(_placed(bare, run.found)), told=told) for run in runs]
-    known = {(each.field, each.start) for run in placed for each in run.found}
-    others = {
-        each.start: each for each in _placed(bare, passed) if (each.field, each.start) not in known
-    }
-    return Read(tuple(placed), tuple(others[place] for place in sorted(others)), tuple(notes))
+    return _in_original(bare, runs, passed, tuple(notes))
+
+
+def _in_original(
+    bare: Plain, runs: Sequence[Run], passed: Sequence[Said], notes: tuple[str, ...]
+) -> Read:
+    """The runs of a plain text with their places in the original, and what none of them takes."""
+    facts = frozenset(name for name, pattern in TOLD.items() if pattern.search(bare.text))
+    placed = []
+    known = set()
+    for run in runs:
+        found = tuple(_placed(bare, run.found))
+        placed.append(replace(run, found=found, told=facts))
+        for each in found:
+            known.add((each.field, each.start))
+    others = {}  # by place; of two in one place the last
+    for each in _placed(bare, passed):
+        if (each.field, each.start) not in known:
+            others[each.start] = each
+    in_order = [others[place] for place in sorted(others)]
+    return Read(tuple(placed), tuple(in_order), notes)
 
 
 def _off(statements: Statements) -> re.Match[str] | None:
@@ -307,7 +356,8 @@ def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said],
     """A training as a run, with what is not taken and what is to be told."""
     said, clients = of_releases(draft, people=people, records=records)
     sizes = Draft(tuple(said)).get("examples")
-    said = [*with_share_of_n(said, sizes.value if sizes else None)]
+    examples = sizes.value if sizes else None
+    said = [*with_share_of_n(said, examples)]
     whole = Draft(tuple(said))
     chosen: dict[str, Any] = {}
     taken = []
@@ -319,7 +369,7 @@ def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said],
         try:
             Claim(**{field: found.value})
         except ValueError as error:
-            said = [each._replace(why=str(error)) if each == found else each for each in said]
+            said = [*_refused(said, found, str(error))]
             continue
         chosen[field] = found.value
         taken.append(found)
@@ -327,9 +377,19 @@ def _run(draft: Draft, *, people: bool, records: bool) -> tuple[Run, list[Said],
             notes.append(NOTES["target"].format(written(found.value)))
     if clients and {"steps", "examples", "q", "batch"} & set(chosen):
         notes.append(NOTES["people"])
-    left = [each for each in said if each.why] + [*contested(said, chosen)]
-    label = "".join(each for each in draft.label if each.isprintable())
+    left = [each for each in said if each.why]
+    left += contested(said, chosen)
+    label = "".join(filter(str.isprintable, draft.label))
     return Run(Claim(**chosen), tuple(taken), label), left, notes
+
+
+def _refused(said: Sequence[Said], found: Said, why: str) -> Iterator[Said]:
+    """The statements, with the reason why one of them is no value of a claim."""
+    for each in said:
+        if each == found:
+            yield each._replace(why=why)
+        else:
+            yield each
 
 
 def _placed(bare: Plain, said: Sequence[Said]) -> Iterator[Said]:

@@ -44,12 +44,19 @@ class Draft(NamedTuple):
 
     def get(self, field: str) -> Said | None:
         """The statement of a field, the first by rank; None where it is contested or absent."""
-        found = [each for each in self.said if each.field == field and not each.why]
+        found: list[Said] = []
+        unclear: list[Said] = []
+        for each in self.said:
+            if each.field != field:
+                continue
+            if each.why in AGAINST:
+                unclear.append(each)
+            elif not each.why:
+                found.append(each)
         if not found:
             return None
         least = min(each.rank for each in found)
         best = [each for each in found if each.rank == least]
-        unclear = [each for each in self.said if each.field == field and each.why in AGAINST]
         for each in best:
             if all(same(each.value, other.value) for other in (*best, *unclear)):
                 return each
@@ -57,10 +64,11 @@ class Draft(NamedTuple):
 
     def without(self, field: str, why: str) -> "Draft":
         """The draft whose statements of a field are passed over."""
-        said = [
-            each._replace(why=each.why or why) if each.field == field else each
-            for each in self.said
-        ]
+        said = []
+        for each in self.said:
+            if each.field == field:
+                each = each._replace(why=each.why or why)
+            said.append(each)
         return self._replace(said=tuple(said))
 
 
@@ -76,10 +84,15 @@ class Drafts(NamedTuple):
 
 def drafts_of(scope: Scope) -> Drafts:
     """The trainings that a scope speaks of; one without any statement has one without any."""
-    passed = [each for each in scope.said if not _counted(each)]
-    common = [each for each in scope.said if _counted(each)]
+    passed: list[Said] = []
+    common: list[Said] = []
+    for each in scope.said:
+        if _counted(each):
+            common.append(each)
+        else:
+            passed.append(each)
     several: list[Draft] = []
-    singles: list[tuple[Scope, Draft]] = []
+    singles: list[Part] = []
     for child in scope.children:
         found = drafts_of(child)
         passed += found.passed
@@ -89,23 +102,38 @@ def drafts_of(scope: Scope) -> Drafts:
             singles.append((child, found.runs[0]))
     singles, earlier = _without_log(singles)
     passed += earlier
-    apart = _apart(singles)
-    for part, draft in apart:
-        if any(draft.get(field) for field in OWN):
-            several.append(Draft(draft.said, draft.label or part.label))
-        else:
-            passed += _with_reason(draft, "after_runs").said
-    together = [each for each in singles if each not in apart]
-    first = min((part.start for part, _ in apart), default=math.inf)
-    for part, draft in together:
-        if part.start > first:  # nobody says of which it is
-            passed += _with_reason(draft, "after_runs").said
-        else:
-            common += draft.said
+    _sort_out(singles, several, common, passed)
     if not several:
         return Drafts((Draft(tuple(common)),), tuple(passed))
     runs = [Draft(_within(common, each.said), each.label) for each in several]
     return Drafts(tuple(runs), tuple(passed))
+
+
+def _sort_out(
+    singles: Sequence[Part], several: list[Draft], common: list[Said], passed: list[Said]
+) -> None:
+    """Add each part to the trainings, to what they have in common, or to what is passed over."""
+    apart = _apart(singles)
+    first = math.inf
+    for part, draft in apart:
+        first = min(first, part.start)
+        if _has_own(draft):
+            several.append(Draft(draft.said, draft.label or part.label))
+        else:
+            passed += _with_reason(draft, "after_runs").said
+    for each in singles:
+        part, draft = each
+        if each in apart:
+            continue
+        if part.start > first:  # nobody says of which it is
+            passed += _with_reason(draft, "after_runs").said
+        else:
+            common += draft.said
+
+
+def _has_own(draft: Draft) -> bool:
+    """True for the statements of a part that is a training of its own."""
+    return any(draft.get(field) for field in OWN)
 
 
 def _counted(said: Said) -> bool:
@@ -116,16 +144,21 @@ def _counted(said: Said) -> bool:
 def _within(common: Sequence[Said], own: Sequence[Said]) -> tuple[Said, ...]:
     """What a scope says with what is said around it; its own words are before those."""
     fields = {each.field for each in own if not each.why}
-    return (*own, *(each for each in common if each.field not in fields))
+    said = [*own]
+    for each in common:
+        if each.field not in fields:
+            said.append(each)
+    return tuple(said)
 
 
-def _apart(singles: Sequence[tuple[Scope, Draft]]) -> list[tuple[Scope, Draft]]:
+def _apart(singles: Sequence[Part]) -> list[Part]:
     """The parts that are of a training each."""
     found = []
     for place, (part, draft) in enumerate(singles):
-        near = singles[max(0, place - NEAR) : place + NEAR]
-        if any(part is not other and _differ(part, draft, other, theirs) for other, theirs in near):
-            found.append((part, draft))
+        for other, theirs in singles[max(0, place - NEAR) : place + NEAR]:
+            if part is not other and _differ(part, draft, other, theirs):
+                found.append((part, draft))
+                break
     return found
 
 
@@ -138,13 +171,9 @@ def _differ(part: Scope, draft: Draft, other: Scope, theirs: Draft) -> bool:
     different = 0
     for field in {each.field for each in draft.said}:
         one, two = draft.get(field), theirs.get(field)
-        if (
-            one
-            and two
-            and one.rank == two.rank
-            and not same(one.value, two.value)
-            and not same(two.value, one.value)
-        ):
+        if not one or not two or one.rank != two.rank:
+            continue
+        if not same(one.value, two.value) and not same(two.value, one.value):
             different += 1
     return different >= MIN_DIFFERENT
 
@@ -156,39 +185,54 @@ def _named_apart(part: Scope, other: Scope) -> bool:
     return not is_neutral(part.label) and not is_neutral(other.label)
 
 
-def _without_log(
-    singles: list[tuple[Scope, Draft]],
-) -> tuple[list[tuple[Scope, Draft]], list[Said]]:
+def _without_log(singles: list[Part]) -> tuple[list[Part], list[Said]]:
     """Parts without the earlier lines of a log: counters that grow, beside an epsilon."""
-    lines = [(part, draft) for part, draft in singles if _counter(draft).counts]
-    kinds = {(part.kind, _counter(draft).field) for part, draft in lines}
-    if len(lines) < 2 or len(kinds) > 1:
+    lines: list[Part] = []
+    kept: list[Part] = []
+    kinds = set()
+    for part, draft in singles:
+        counter = _counter(draft)
+        if counter.counts:
+            lines.append((part, draft))
+            kinds.add((part.kind, counter.field))
+        else:
+            kept.append((part, draft))
+    if len(lines) < 2 or len(kinds) > 1 or _settings_change(lines):
         return singles, []
     counts = [_counter(draft).value for _, draft in lines]
-    settings = {
-        (each.field, each.value) for _, draft in lines for each in draft.said if each.field in SET
-    }
-    changing = len(settings) > len({field for field, _ in settings})
-    if changing:
-        return singles, []
-    kept = [each for each in singles if each not in lines]
     if any(one >= two for one, two in pairwise(counts)):  # several logs
-        listed = [(part, _with_reason(draft, "listed")) for part, draft in lines]
-        return [*kept, *listed], []
-    earlier = []
+        for part, draft in lines:
+            kept.append((part, _with_reason(draft, "listed")))
+        return kept, []
+    earlier: list[Said] = []
     for _, draft in lines[:-1]:
         earlier += _with_reason(draft, "earlier").said
-    return [*kept, (lines[-1][0], _ended(lines[-1][1], counts[0]))], earlier
+    part, last = lines[-1]
+    return [*kept, (part, _ended(last, counts[0]))], earlier
+
+
+def _settings_change(lines: Sequence[Part]) -> bool:
+    """True if lines of a log say two values of what is set before a training."""
+    settings: dict[str, Any] = {}
+    for _, draft in lines:
+        for each in draft.said:
+            if each.field not in SET:
+                continue
+            if settings.setdefault(each.field, each.value) != each.value:
+                return True
+    return False
 
 
 def _with_reason(draft: Draft, name: str) -> Draft:
-    said = [each._replace(why=each.why or REASONS[name]) for each in draft.said]
+    said = []
+    for each in draft.said:
+        said.append(each._replace(why=each.why or REASONS[name]))
     return draft._replace(said=tuple(said))
 
 
 def _ended(draft: Draft, first: float) -> Draft:
     """The last line of a log: its counters are the ends, one more where the log counts from 0."""
-    more = 1 if first == 0 else 0
+    more = int(first == 0)
     said = []
     for each in draft.said:
         if each.counts:
@@ -199,7 +243,10 @@ def _ended(draft: Draft, first: float) -> Draft:
 
 def _counter(draft: Draft) -> Said:
     """The first counter; a statement without a field if there is none."""
-    return next((each for each in draft.said if each.counts), NOTHING)
+    for each in draft.said:
+        if each.counts:
+            return each
+    return NOTHING
 
 
 def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said], bool]:
@@ -208,8 +255,11 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     Where a text speaks of clients, rounds are steps and a client's batches and epochs are not
     counted, unless it protects examples.
     """
-    told = people or any(each.field in RELEASES and each.field != "devices" for each in draft.said)
+    told = people or _speaks_of_clients(draft)
     clients = told and not records
+    of_clients = {*RELEASES}
+    if not people:  # whose rounds they are is not said
+        of_clients.discard("rounds")
     found = []
     for each in draft.said:
         field = RELEASES.get(each.field, each.field)
@@ -218,7 +268,7 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
             why = REASONS["place"]
         elif each.field == "devices" and not told:
             field, why = "", REASONS["other"]
-        elif each.field in RELEASES and not clients and (people or each.field != "rounds"):
+        elif each.field in of_clients and not clients:
             why = REASONS["record_level"]
         elif clients and each.field in ("batch", "epochs", *PARTS):
             field = "batch" if each.field in PARTS else each.field
@@ -229,12 +279,22 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     return list(_whole_batches(found)), clients
 
 
+def _speaks_of_clients(draft: Draft) -> bool:
+    """True for statements of fields that only trainings with clients have."""
+    fields = {each.field for each in draft.said} - {"devices"}
+    return not fields.isdisjoint(RELEASES)
+
+
 def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
     """Multiply the batch of a device by the number of devices and of accumulated batches."""
     said = list(said)
-    parts = {field: Draft(tuple(said)).get(field) for field in PARTS}
-    values = {field: part.value for field, part in parts.items() if part}
-    known = {"device_batch", "device_count"} <= {*values}
+    whole = Draft(tuple(said))
+    values: dict[str, Any] = {}
+    for field in PARTS:
+        part = whole.get(field)
+        if part:
+            values[field] = part.value
+    known = "device_batch" in values and "device_count" in values
     accumulated = values.get("accumulation", 1) > 1
     for each in said:
         if each.field == "device_batch" and known and not each.why:
@@ -250,11 +310,9 @@ def _whole_batches(said: Iterable[Said]) -> Iterator[Said]:
 def with_share_of_n(said: Sequence[Said], examples: int | None) -> Iterator[Said]:
     """A delta of 1/N as a number, where the number of examples is known."""
     for each in said:
-        found = (
-            re.fullmatch(OF_N, each.value)
-            if each.field == "delta" and isinstance(each.value, str)
-            else None
-        )
+        found = None
+        if each.field == "delta" and isinstance(each.value, str):
+            found = re.fullmatch(OF_N, each.value)
         if found is None or each.why:
             yield each
         elif examples is None:
@@ -266,14 +324,14 @@ def with_share_of_n(said: Sequence[Said], examples: int | None) -> Iterator[Said
 def contested(said: Sequence[Said], chosen: dict[str, Any]) -> Iterator[Said]:
     """The statements that are not taken, with the reason."""
     for each in said:
-        if each.why or (each.field in chosen and same(chosen[each.field], each.value)):
+        is_chosen = each.field in chosen
+        if each.why or (is_chosen and same(chosen[each.field], each.value)):
             continue
-        if each.field in chosen:
+        if is_chosen:
             yield each._replace(why=REASONS["outcome"])
-        else:
-            values = {
-                written(other.value)
-                for other in said
-                if other.field == each.field and not other.why
-            }
-            yield each._replace(why=REASONS["twice"].format(" and ".join(sorted(values))))
+            continue
+        values = set()
+        for other in said:
+            if other.field == each.field and not other.why:
+                values.add(written(other.value))
+        yield each._replace(why=REASONS["twice"].format(" and ".join(sorted(values))))

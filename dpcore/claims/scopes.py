@@ -45,7 +45,11 @@ COMMAND = re.compile(
     r"(?:python3?|torchrun|accelerate|bash|sh|deepspeed|srun|flwr|uv run|poetry run|\./)\b[^\n]*"
 )
 COMMENTED = re.compile(
-    r"\s*(?:#+|//|%|;|--)\s*(?:[$>]\s+)?(?=(?:python3?|torchrun|bash)\s|[\w.\"'-]+\s?=\s?\S|--\w|[\w.]+:\s+[-\d.])"
+    r"\s*(?:#+|//|%|;|--)\s*"  # the sign of a comment
+    r"(?:[$>]\s+)?(?=(?:python3?|torchrun|bash)\s"  # before a command
+    r"|[\w.\"'-]+\s?=\s?\S"  # a value that is set
+    r"|--\w"  # an option
+    r"|[\w.]+:\s+[-\d.])"  # a key with a number
 )
 REMARK = re.compile(r"(?:\s#\s|\s//\s|\s%\s)[^\n]*")
 BEFORE_BRACKET = re.compile(
@@ -55,8 +59,11 @@ SENTENCE = re.compile(r"\W{0,9}(?:[^\W\d_]{2,40}\W{1,9}){4}")
 UNENDED = re.compile(r"[\w,)]\s*$")
 LABEL = re.compile(r"\s*(?:[-*+•]\s+)?(?P<label>[A-Za-z][\w .()-]{0,40}?)\s?[:=]")
 COUNTER = re.compile(
-    r"(?i)(?<![A-Za-z])(?P<unit>epoch[ea]?|époque|época|エポック|에폭|에포크|轮次|ep(?!s)|round|step|it|iter|iteration|update|runde|schritt|ronda|tour|ラウンド|ステップ|라운드|스텝)"
-    r"[\"']?\s?[:=#]?\s{0,8}\[?(?P<count>\d{1,9})(?:\s?/\s?\d{1,9})?(?![\d.]|,\d| ?%)"
+    r"(?i)(?<![A-Za-z])(?P<unit>epoch[ea]?|époque|época|エポック|에폭|에포크|轮次|ep(?!s)"  # epochs
+    r"|round|step|it|iter|iteration|update"  # rounds and steps
+    r"|runde|schritt|ronda|tour|ラウンド|ステップ|라운드|스텝)"  # in other languages
+    r"[\"']?\s?[:=#]?\s{0,8}\[?"  # a sign between
+    r"(?P<count>\d{1,9})(?:\s?/\s?\d{1,9})?(?![\d.]|,\d| ?%)"  # 3, or 3/10
 )
 LOG_START = re.compile(r"[\W\d]{0,60}(?:[A-Za-z]\w{0,30}?[\W\d_]{1,24}){0,5}$")
 EPSILON = re.compile(
@@ -79,7 +86,9 @@ class Scope:
     def at(self, place: int) -> "Scope":
         """The innermost scope at a place."""
         inner = self._within(place)
-        return inner.at(place) if inner else self
+        if inner is None:
+            return self
+        return inner.at(place)
 
     def _within(self, place: int) -> "Scope | None":
         """The part that a place is in; the columns of a table are none."""
@@ -87,14 +96,19 @@ class Scope:
         if found < 0:
             return None
         each = self.children[found]
-        inside = each.kind is not Kind.COLUMN and place < each.end
-        return each if inside else None
+        if each.kind is Kind.COLUMN or place >= each.end:
+            return None
+        return each
 
     def path(self, place: int) -> list["Scope"]:
         """All scopes around a place whose labels tell whose numbers stand there."""
-        own: list[Scope] = [self] if self._tells() else []
+        found: list[Scope] = []
+        if self._tells():
+            found.append(self)
         inner = self._within(place)
-        return own + inner.path(place) if inner else own
+        if inner:
+            found += inner.path(place)
+        return found
 
     def _tells(self) -> bool:
         """True if the label says whose numbers stand here; of a heading, few words do."""
@@ -114,21 +128,23 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
 def outline(text: str, tables: Sequence[Scope]) -> Scope:
     """All scopes of a text; its tables are known."""
     lines = list(lines_of(text))
-    brackets = list(_brackets(text))
-    found = [*brackets, *tables]
+    found = [*_brackets(text), *tables]
     long = [each for each in found if "\n" in text[each.start : each.end]]
     for each in (*_sections(lines, len(text)), *_indented(lines), *_blocks(lines)):
-        if not any(_cross(each, other) for other in long):
-            found.append(each)
-            if each.kind is not Kind.BLOCK and len(long) < MAX_LONG:
-                long.append(each)
-    spans = sorted((each.start, each.end) for each in tables)
+        if _crosses_one(each, long):
+            continue
+        found.append(each)
+        if each.kind is not Kind.BLOCK and len(long) < MAX_LONG:
+            long.append(each)
     for each in _lines(lines):
-        crossed = any(_cross(each, other) for other in long)
-        inside = any(start <= each.start < end for start, end in spans)
-        if not crossed and not inside:
+        inside = any(table.start <= each.start < table.end for table in tables)
+        if not inside and not _crosses_one(each, long):
             found.append(each)
     return _nested(found, len(text))
+
+
+def _crosses_one(scope: Scope, others: Sequence[Scope]) -> bool:
+    return any(_cross(scope, other) for other in others)
 
 
 def _cross(one: Scope, other: Scope) -> bool:
@@ -163,11 +179,20 @@ def _brackets(text: str) -> Iterator[Scope]:
             sign, start = opened.pop()
             inner = text[start + 1 : each.start()]
             called = sign != "(" or text[start - 1 : start].isalnum() or "\n" in inner
-            if called and re.search(r"[:=]", inner):
-                before = BEFORE_BRACKET.search(text[max(0, start - 80) : start].split("\n")[-1])
-                label = before["key"].strip() if before else ""
-                listed = bool(opened) and opened[-1][0] == "[" and not label
-                yield Scope(Kind.ELEMENT if listed else Kind.GROUP, start, each.end(), label)
+            if not called or not re.search(r"[:=]", inner):
+                continue
+            label = _label_before(text, start)
+            kind = Kind.GROUP
+            if opened and opened[-1][0] == "[" and not label:
+                kind = Kind.ELEMENT
+            yield Scope(kind, start, each.end(), label)
+
+
+def _label_before(text: str, start: int) -> str:
+    """The key before a bracket, in its line."""
+    line = text[max(0, start - 80) : start].split("\n")[-1]
+    before = BEFORE_BRACKET.search(line)
+    return before["key"].strip() if before else ""
 
 
 def _sections(lines: list[tuple[int, str]], length: int) -> Iterator[Scope]:
@@ -176,9 +201,13 @@ def _sections(lines: list[tuple[int, str]], length: int) -> Iterator[Scope]:
     before = ""
     for place, (start, line) in enumerate(lines):
         found = HEADING.match(line.strip())
-        below = lines[place + 1][1] if place + 1 < len(lines) else ""
+        below = ""
+        if place + 1 < len(lines):
+            below = lines[place + 1][1]
         if found and found["name"] and "=" not in line:
-            kind = Kind.ELEMENT if line.strip().startswith("[[") else Kind.GROUP
+            kind = Kind.GROUP
+            if line.strip().startswith("[["):
+                kind = Kind.ELEMENT
             heads.append((start, 1, found["name"], kind))
         elif found and found["level"] and not before.strip() and not COMMENTED.match(line):
             heads.append((start, len(found["level"]), found["label"], Kind.SECTION))
@@ -186,8 +215,12 @@ def _sections(lines: list[tuple[int, str]], length: int) -> Iterator[Scope]:
             heads.append((start, 1, line.strip(), Kind.SECTION))
         before = line
     for place, (start, level, label, kind) in enumerate(heads):
-        later = [each[0] for each in heads[place + 1 :] if each[1] <= level]
-        yield Scope(kind, start, later[0] if later else length, label)
+        end = length
+        for next_start, next_level, _, _ in heads[place + 1 :]:
+            if next_level <= level:
+                end = next_start
+                break
+        yield Scope(kind, start, end, label)
 
 
 def _indented(lines: list[tuple[int, str]]) -> Iterator[Scope]:
@@ -197,25 +230,34 @@ def _indented(lines: list[tuple[int, str]]) -> Iterator[Scope]:
         element = bool(BULLET.match(line) and KEYED.match(BULLET.sub("", line, count=1)))
         if not (head.endswith(":") or element) or len(head) > 100:
             continue
-        depth = _depth(line)
-        end = start + len(line)
-        gap = False
-        for at, below in lines[place + 1 :]:
-            if not below.strip():
-                gap = True
-                continue
-            listed = bool(BULLET.match(below)) and not BULLET.match(line) and _depth(below) >= depth
-            if element and (BULLET.match(below) or not KEYED.match(below)):
-                break
-            if not (_depth(below) > depth or (listed and not gap)):
-                break
-            end = at + len(below)
+        end = _end_below(lines, place, element=element)
         if end > start + len(line):
             label = BULLET.sub("", head).strip(" \"':")
             if element:
                 yield Scope(Kind.ELEMENT, start, end, label.partition(":")[2].strip(" \"'"))
             else:
                 yield Scope(Kind.GROUP, start, end, label)
+
+
+def _end_below(lines: list[tuple[int, str]], place: int, *, element: bool) -> int:
+    """Where the lines or items below a line end; its own end if there are none."""
+    start, line = lines[place]
+    depth = _depth(line)
+    end = start + len(line)
+    gap = False
+    for at, below in lines[place + 1 :]:
+        if not below.strip():
+            gap = True
+            continue
+        item = bool(BULLET.match(below))
+        if element and (item or not KEYED.match(below)):
+            break
+        deeper = _depth(below) > depth
+        listed = item and not BULLET.match(line) and _depth(below) >= depth
+        if not deeper and (gap or not listed):
+            break
+        end = at + len(below)
+    return end
 
 
 def _depth(line: str) -> int:
@@ -251,14 +293,16 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
         command = COMMAND.match(line) and not COMMENTED.match(line)
         prose = not keyed and not command and SENTENCE.match(line)
         unended = bool(prose and UNENDED.search(line[-9:]))
+        in_sentence = wrapped and line[:1].islower()
         if command:
             found.append(Scope(Kind.COMMAND, start, end))
             goes_on = False
         elif BULLET.match(line) or keyed:
-            label = LABEL.match(line)
-            found.append(Scope(Kind.LINE, start, end, label["label"] if label else ""))
+            named = LABEL.match(line)
+            label = named["label"] if named else ""
+            found.append(Scope(Kind.LINE, start, end, label))
             goes_on = True
-        elif line.strip() and goes_on and (_depth(line) or (line[:1].islower() and wrapped)):
+        elif line.strip() and goes_on and (_depth(line) or in_sentence):
             found[-1].end = end
         else:
             goes_on = False
@@ -269,7 +313,8 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
 def counter_of(line: str) -> re.Match[str] | None:
     """The counter near the beginning of a line that has an epsilon."""
     found = COUNTER.search(line[:160])
-    prose = SENTENCE.match(line)
-    if found and not prose and EPSILON.search(line) and LOG_START.match(line[: found.start()]):
+    if found is None or SENTENCE.match(line):
+        return None
+    if EPSILON.search(line) and LOG_START.match(line[: found.start()]):
         return found
     return None

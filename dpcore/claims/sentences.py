@@ -40,9 +40,16 @@ def _words_in(table: Any) -> Iterator[str]:
         yield from _words_in([*table.values()])
 
 
-PLAIN_WORDS = {name: each for name, each in FACTS["words"].items() if name != "other"}
-ROOMS = ("names", "units", "of_a_step", "neutral", "links")
-KNOWN = frozenset(_words_in([SUBJECTS["small"], PLAIN_WORDS, *(FACTS[room] for room in ROOMS)]))
+def _known_words() -> Iterator[str]:
+    yield from _words_in(SUBJECTS["small"])
+    for name, listed in FACTS["words"].items():
+        if name != "other":
+            yield from _words_in(listed)
+    for room in ("names", "units", "of_a_step", "neutral", "links"):
+        yield from _words_in(FACTS[room])
+
+
+KNOWN = frozenset(_known_words())
 
 
 class Sentence(NamedTuple):
@@ -56,47 +63,75 @@ class Sentence(NamedTuple):
     @property
     def about(self) -> str:
         """All that tells what it is about."""
-        goes_on = GOES_ON.match(self.text) or SPECIFIC.fullmatch(self.before.strip())
-        return f"{self.before} {self.text}" if goes_on else self.text
+        if GOES_ON.match(self.text) or SPECIFIC.fullmatch(self.before.strip()):
+            return f"{self.before} {self.text}"
+        return self.text
 
     @property
     def is_mixed(self) -> bool:
         """True if it may speak of several trainings by itself."""
         if len(self.said) > MAX_VALUES:
             return True
-        clauses = []
+        if RIVAL.search(self.about):
+            return True
+        return are_of_several(self._clauses())
+
+    def _clauses(self) -> Iterator[str]:
+        """Yield the clauses in which a value stands."""
+        places = [said.start - self.start for _, said in self.said]
         for each in CLAUSE.finditer(self.text):
-            if any(each.start() <= said.start - self.start < each.end() for _, said in self.said):
-                clauses.append(each[0])
-        return bool(RIVAL.search(self.about)) or are_of_several(clauses)
+            if any(each.start() <= place < each.end() for place in places):
+                yield each[0]
 
     @property
     def says_all(self) -> bool:
         """True if it alone is a claim of one training."""
-        return {said.field for _, said in self.said} >= WHOLE and not self.is_mixed
+        fields = {said.field for _, said in self.said}
+        return fields >= WHOLE and not self.is_mixed
 
 
 def part(sentences: Sequence[Sentence]) -> None:
     """Where sentences may be of several trainings, make each that says all of one a run of its own,
     and offer the values of the others.
     """
-    others = any(each.is_mixed or SPECIFIC.search(each.about) for each in sentences)
-    if not others and not are_of_several(each.about for each in sentences):
+    if not _may_be_of_several(sentences):
         return
-    whole = {each.start for each in sentences if each.says_all}
-    why = REASONS["another" if whole else "several"]
-    values = [pair for sentence in sentences for pair in sentence.said]
-    moved = {id(said) for _, said in values}
-    for scope in {id(scope): scope for scope, _ in values}.values():
-        scope.said = [each for each in scope.said if id(each) not in moved]
+    _take_out(sentences)
+    whole = []
+    others = []
     for sentence in sentences:
-        if sentence.start in whole:
-            own = Scope(Kind.ELEMENT, sentence.start, sentence.start + len(sentence.text))
-            own.said = [said for _, said in sentence.said]
-            sentence.said[0][0].children.append(own)
-            continue
+        if sentence.says_all:
+            whole.append(sentence)
+        else:
+            others.append(sentence)
+    for sentence in whole:
+        own = Scope(Kind.ELEMENT, sentence.start, sentence.start + len(sentence.text))
+        own.said = [said for _, said in sentence.said]
+        scope, _ = sentence.said[0]
+        scope.children.append(own)
+    why = REASONS["another" if whole else "several"]
+    for sentence in others:
         for scope, said in sentence.said:
             scope.said.append(said._replace(why=why))
+
+
+def _may_be_of_several(sentences: Sequence[Sentence]) -> bool:
+    for each in sentences:
+        if each.is_mixed or SPECIFIC.search(each.about):
+            return True
+    return are_of_several(each.about for each in sentences)
+
+
+def _take_out(sentences: Sequence[Sentence]) -> None:
+    """Take the values of the sentences out of their scopes."""
+    scopes = {}
+    moved = set()
+    for sentence in sentences:
+        for scope, said in sentence.said:
+            scopes[id(scope)] = scope
+            moved.add(id(said))
+    for scope in scopes.values():
+        scope.said = [each for each in scope.said if id(each) not in moved]
 
 
 def are_of_several(sentences: Iterable[str]) -> bool:
@@ -107,11 +142,18 @@ def are_of_several(sentences: Iterable[str]) -> bool:
     >>> are_of_several(["Model A uses sigma = 1.", "Model B reaches epsilon = 3."])
     True
     """
-    texts = [each.strip() for each in sentences]
-    found = [subjects_of(each) for each in texts]
-    most: frozenset[str] = max(found, key=len, default=frozenset())
-    openings = {opening_of(each) for each in texts} - {frozenset()}
-    return len(openings) > 1 or not all(each <= most for each in found)
+    subjects = []
+    openings = set()
+    for each in sentences:
+        text = each.strip()
+        subjects.append(subjects_of(text))
+        opening = opening_of(text)
+        if opening:
+            openings.add(opening)
+    if len(openings) > 1:
+        return True
+    most: frozenset[str] = max(subjects, key=len, default=frozenset())
+    return not all(each <= most for each in subjects)
 
 
 def subjects_of(sentence: str) -> frozenset[str]:
@@ -143,11 +185,15 @@ def opening_of(sentence: str) -> frozenset[str]:
     (['small', 'we'], frozenset())
     """
     first = [*WORD.finditer(re.split(r"[\d(:]", sentence)[0])][:MAX_OPENING]
+    if not first:
+        return frozenset()
     speaks = [_is_speaker(each[0].strip(SIGNS).lower()) for each in first]
-    if speaks[:1] == [True]:
+    if speaks[0]:
         return frozenset({"we"})
-    begins = sentence[: first[-1].end()] if first else ""
-    return subjects_of(begins) | ({"we"} if any(speaks) else set())
+    found = subjects_of(sentence[: first[-1].end()])
+    if any(speaks):
+        found |= {"we"}
+    return found
 
 
 def _is_speaker(word: str) -> bool:

@@ -30,7 +30,9 @@ PROSE = (Kind.TEXT, Kind.SECTION, Kind.BLOCK, Kind.LINE)
 MAX_LEAD = 160  # characters before a number that may tell its meaning
 AFTER = 60  # and after it
 STOP = re.compile(
-    r"(?<!vs)(?<!e\.g)(?<!i\.e)(?<!al)(?<!approx)(?<!ca)[.!?;]\s|[.;]$|。|\n(?=\s*[\d\[{(|>#*-])"
+    r"(?<!vs)(?<!e\.g)(?<!i\.e)(?<!al)(?<!approx)(?<!ca)[.!?;]\s"  # but not of "et al. "
+    r"|[.;]$|。"
+    r"|\n(?=\s*[\d\[{(|>#*-])"  # before an item
 )
 SCRIPT = re.compile(  # that trains nothing
     r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"
@@ -76,6 +78,15 @@ DOUBTS = (
 )
 
 
+def _commented(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of lines that are comments, or that a patch takes out."""
+    patched = bool(PATCH.search(text))
+    for start, line in lines_of(text):
+        taken_out = patched and line.startswith("-")
+        if taken_out or COMMENTED.match(line):
+            yield start, start + len(line)
+
+
 class Statements:
     """All that one plain text says, each in its scope."""
 
@@ -84,12 +95,7 @@ class Statements:
         tables = tables_of(text)
         self.root = outline(text, [each.scope for each in tables])
         self._taken: set[int] = set()  # places of numbers and words that were read
-        old = "-" if PATCH.search(text) else "\n"  # lines that a patch takes out
-        self._commented = [
-            (start, start + len(line))
-            for start, line in lines_of(text)
-            if COMMENTED.match(line) or line.startswith(old)
-        ]
+        self._commented = list(_commented(text))
         for table in tables:
             self._read_table(table)
         self._read_defaults()
@@ -103,7 +109,8 @@ class Statements:
         """Note a statement; a word may be read by another pattern, too."""
         if taken:
             self._taken.update(range(said.start, said.end))
-        if any(low <= said.start < high for low, high in self._commented):
+        commented = any(low <= said.start < high for low, high in self._commented)
+        if commented:
             said = said._replace(why=said.why or REASONS["commented"])
         (scope or self.root.at(said.start)).said.append(said)
 
@@ -128,19 +135,26 @@ class Statements:
         """The reason why a number is not what its name says; "" if there is none."""
         after = self.text[end : end + AFTER]
         for doubt in DOUBTS:
-            if meaning.field in doubt.fields or not doubt.fields:
-                before = doubt.before and words.DOUBT[doubt.before].search(lead)
-                if before or (doubt.after and words.DOUBT[doubt.after].match(after)):
-                    return REASONS[doubt.reason]
+            if doubt.fields and meaning.field not in doubt.fields:
+                continue
+            if doubt.before and words.DOUBT[doubt.before].search(lead):
+                return REASONS[doubt.reason]
+            if doubt.after and words.DOUBT[doubt.after].match(after):
+                return REASONS[doubt.reason]
         most = meaning.rank == TARGET and meaning.field in ("batch", "examples", "clients", "sigma")
         below = meaning.field == "delta" and "/" in text and BELOW.search(lead)
-        return REASONS["other"] if most or below else ""
+        if most or below:
+            return REASONS["other"]
+        return ""
 
     def sentence(self, start: int) -> str:
         """The sentence before a place, within its line, item or paragraph."""
         low = max(self.root.at(start).start, start - 2 * MAX_LEAD)
-        part = self.text[low:start]
-        return part[max((each.end() for each in STOP.finditer(part)), default=0) :]
+        before = self.text[low:start]
+        begins = 0
+        for stop in STOP.finditer(before):
+            begins = stop.end()
+        return before[begins:]
 
     def _read_table(self, table: Table) -> None:
         """Read the cells of a table, and leave the heads of epsilons alone."""
@@ -183,7 +197,9 @@ class Statements:
         for each in K_OF_N.finditer(self.text):
             around = self.sentence(each.start()) + self.text[each.end() : each.end() + AFTER]
             if SAMPLED.search(around):
-                share = each["k"] if "%" in each["k"] else f"{each['k']}/{each['n']}"
+                share = each["k"]
+                if "%" not in share:
+                    share = f"{share}/{each['n']}"
                 said = self._value(Named("share"), share, each.start("k"))
                 self._note(said._replace(end=each.end("k")))
                 self._note(self._value(Named("clients"), each["n"], each.start("n")))
@@ -205,7 +221,9 @@ class Statements:
                 field = "rounds"
             low, high = start + found.start("count"), start + found.end()
             if self._free(low, high):
-                value = float(found["count"]) if field == "epochs" else int(found["count"])
+                value: float = int(found["count"])
+                if field == "epochs":
+                    value = float(value)
                 self._note(Said(field, value, low, high, "", FINAL, counts=True))
 
     def _read_figures(self) -> None:
@@ -239,8 +257,8 @@ class Statements:
                 or by_unit(figure[0], wide, self.text[end : end + 2 * AFTER])
                 or NAMELESS
             )
-        labels = " ".join(re.sub(r"[_.-]", " ", each.label) for each in path)
-        if words.OTHER.search(labels):
+        labels = " ".join(each.label for each in path)
+        if words.OTHER.search(re.sub(r"[_.-]", " ", labels)):
             return found._replace(why=found.why or REASONS["other"])
         if scope.kind is Kind.COMMAND and SCRIPT.search(within):
             return found._replace(why=found.why or REASONS["another"])
@@ -255,9 +273,10 @@ class Statements:
                 denied = DENIED.search(before[-60:]) or DENIED_AFTER.match(after)
                 if denied or not self._free(each.start(), each.start() + 1):
                     continue
-                doubt = words.DOUBT["supposed"].search(before)
-                doubt = doubt or words.DOUBT["elsewhere"].search(before)
-                why = REASONS["supposed"] if doubt else ""
+                supposed = words.DOUBT["supposed"].search(before)
+                why = ""
+                if supposed or words.DOUBT["elsewhere"].search(before):
+                    why = REASONS["supposed"]
                 self._note(Said(field, value, *each.span(), why), taken=False)
 
     def _sentences(self) -> list[Sentence]:
@@ -272,15 +291,21 @@ class Statements:
         sentences = []
         for start, said in found.items():
             last = max(each.end for _, each in said)
-            stop = ENDED.search(self.text, last, last + 2 * MAX_LEAD)
-            text = self.text[start : stop.start() if stop else last + 2 * MAX_LEAD]
+            end = last + 2 * MAX_LEAD
+            stop = ENDED.search(self.text, last, end)
+            if stop:
+                end = stop.start()
+            text = self.text[start:end]
             ends = len(self.text[:start].rstrip(" .!?;\n"))
             sentences.append(Sentence(start, text, self.sentence(ends), said))
         return sentences
 
     def _prose(self, scope: Scope) -> Iterator[Scope]:
         """Yield the scopes with sentences; a line with one key is none."""
-        starts = {each.start - len(self.sentence(each.start)) for each in scope.said if each.field}
+        starts = set()
+        for each in scope.said:
+            if each.field:
+                starts.add(each.start - len(self.sentence(each.start)))
         keyed = len(starts) < 2 and self._has_key(scope)
         logged = scope.kind is Kind.LINE and any(each.counts for each in scope.said)
         if scope.kind in PROSE and not keyed and not logged:

@@ -50,8 +50,7 @@ def tables_of(text: str) -> list[Table]:
     found: list[Table] = []
     for mark in MARKS:
         for rows in _grids(text, mark):
-            start, end = rows[0][0][0], rows[-1][-1][1]
-            if any(each.scope.start < end and start < each.scope.end for each in found):
+            if _overlaps(rows, found):
                 continue
             for first in range(min(len(rows) - 1, MAX_ABOVE)):
                 table = _table(text, rows[first:], ruled=mark is MARKS[0])
@@ -59,6 +58,12 @@ def tables_of(text: str) -> list[Table]:
                     found.append(table)
                     break
     return found
+
+
+def _overlaps(rows: Sequence[Row], tables: Sequence[Table]) -> bool:
+    """True for rows of which one stands in one of these tables."""
+    start, end = rows[0][0][0], rows[-1][-1][1]
+    return any(each.scope.start < end and start < each.scope.end for each in tables)
 
 
 def _grids(text: str, mark: re.Pattern[str]) -> list[list[Row]]:
@@ -82,7 +87,9 @@ def _cells(start: int, line: str, mark: re.Pattern[str]) -> Row:
     inner = line.strip()
     if mark is MARKS[0] and inner.startswith("|") and inner.endswith("|"):
         inner = inner[1:-1]
-    at = start + (line.index(inner) if inner else 0)
+    at = start
+    if inner:
+        at += line.index(inner)
     cells: Row = []
     last = at
     for each in mark.finditer(inner):
@@ -93,35 +100,53 @@ def _cells(start: int, line: str, mark: re.Pattern[str]) -> Row:
 
 def _table(text: str, rows: list[Row], *, ruled: bool) -> Table | None:
     first = [text[low:high].strip() for low, high in rows[0]]
-    above = [bool(named(each, headed=True).field) for each in first]
-    aside = [text[row[0][0] : row[0][1]].strip() for row in rows[1:]]
-    beside = [bool(named(each, headed=True).field) for each in aside]
-    if not ruled and not all(HEAD.match(each) or named(each, headed=True).field for each in first):
-        above = [False]
+    beside = 0  # rows whose first cell names a value
+    for row in rows[1:]:
+        beside += _is_named(_first_cell(text, row))
     if any(VALUE.match(each) for each in first):  # a table without heads
-        named_rows = (
-            ruled and len(first) == 2 and (any(beside) or named(first[0], headed=True).field)
-        )
-        return _of_columns(text, [rows[0], *rows], ["", ""]) if named_rows else None
-    by_columns = sum(above) > sum(beside) or sum(above) >= MIN_NAMED
+        if ruled and len(first) == 2 and (beside or _is_named(first[0])):
+            return _of_columns(text, [rows[0], *rows], ["", ""])
+        return None
+    above = _named_heads(first, ruled=ruled)
+    by_columns = above > beside or above >= MIN_NAMED
     needed = 1 if ruled else MIN_NAMED
-    if by_columns and sum(above) >= needed:
+    if by_columns and above >= needed:
         return _of_rows(text, rows, first)
-    if ruled and any(beside):
+    if ruled and beside:
         return _of_columns(text, rows, first)
     return None
+
+
+def _named_heads(heads: Sequence[str], *, ruled: bool) -> int:
+    """How many heads name a value; none, where no rule shows a table and one is no head."""
+    count = 0
+    for each in heads:
+        if _is_named(each):
+            count += 1
+        elif not ruled and not HEAD.match(each):
+            return 0
+    return count
+
+
+def _is_named(phrase: str) -> bool:
+    return bool(named(phrase, headed=True).field)
+
+
+def _first_cell(text: str, row: Row) -> str:
+    return text[row[0][0] : row[0][1]].strip()
 
 
 def _of_rows(text: str, rows: list[Row], heads: Sequence[str]) -> Table:
     scope = Scope(Kind.TABLE, rows[0][0][0], min(rows[-1][-1][1] + 1, len(text)))
     cells = []
     for count, row in enumerate(rows[1:], 1):
-        label = text[row[0][0] : row[0][1]].strip() or f"row {count}"
-        if len(label) > 1 and named(label, headed=True).field:  # a row of other values
+        label = _first_cell(text, row) or f"row {count}"
+        if len(label) > 1 and _is_named(label):  # a row of other values
             continue
         own = Scope(Kind.ROW, row[0][0], min(row[-1][1] + 1, len(text)), label)
         scope.children.append(own)
-        cells += [Cell(low, high, head, own) for (low, high), head in zip(row, heads, strict=True)]
+        for (low, high), head in zip(row, heads, strict=True):
+            cells.append(Cell(low, high, head, own))
     return Table(scope, tuple(cells), tuple(rows[0]))
 
 
@@ -134,7 +159,7 @@ def _of_columns(text: str, rows: list[Row], heads: Sequence[str]) -> Table:
         scope.children += columns
     cells = []
     for row in rows[1:]:
-        name = text[row[0][0] : row[0][1]].strip()
+        name = _first_cell(text, row)
         for (low, high), column in zip(row[1:], columns, strict=True):
             cells.append(Cell(low, high, name, column))
     return Table(scope, tuple(cells), ())

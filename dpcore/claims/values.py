@@ -37,7 +37,10 @@ RANGE = re.compile(r"\d\s?(?:to|or|-|±|x|×)\s?$")  # before a number
 LIST = re.compile(  # after a number
     "|".join(
         (
-            rf"(?:,\s?{SIGNED})*,?\s?(?:and|or|und|et|y)\s{SIGNED}(?!\.?\d)(?=\s?(?:[,;.)\n:]|$|(?:with|at)\b))",
+            (
+                rf"(?:,\s?{SIGNED})*,?\s?(?:and|or|und|et|y)\s{SIGNED}(?!\.?\d)"
+                r"(?=\s?(?:[,;.)\n:]|$|(?:with|at)\b))"  # at the end of a clause
+            ),
             r"\s?=\s[a-z]{3}",
             rf"(?:\s?,\s?{NUMBER})+\s*[\]}})]",
             rf"\s?[,/]\s?{NUMBER}\s*(?:[,/]\s?{NUMBER}\s*)*(?:\n|$)",
@@ -132,6 +135,9 @@ def same(value: Any, shown: Any) -> bool:
 
 def written(value: object) -> str:
     """A value as a reader writes it."""
-    if isinstance(value, float):
-        return plain(value) if len(plain(value)) < SHORT else repr(value)
-    return str(getattr(value, "text", value))
+    if not isinstance(value, float):
+        return str(getattr(value, "text", value))
+    short = plain(value)
+    if len(short) < SHORT:
+        return short
+    return repr(value)

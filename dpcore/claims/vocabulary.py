@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,10 +35,10 @@ class Named(NamedTuple):
 
 def any_of(words: Iterable[str]) -> str:
     """A pattern of any of these words, the longest first; blanks may be written as _ or -."""
-    return "|".join(
-        re.escape(each).replace(r"\ ", r"[\s_/'’-]")
-        for each in sorted(words, key=len, reverse=True)
-    )
+    patterns = []
+    for each in sorted(words, key=len, reverse=True):
+        patterns.append(re.escape(each).replace(r"\ ", r"[\s_/'’-]"))
+    return "|".join(patterns)
 
 
 def one_blank(name: str) -> str:
@@ -46,23 +46,44 @@ def one_blank(name: str) -> str:
     return re.sub(r"[\s_/'’-]+", " ", name).lower()
 
 
+def _spellings(registry: Mapping[str, Any]) -> dict[str, str]:
+    """The patterns of a registry's entries that have one."""
+    return {name: each.spellings for name, each in registry.items() if each.spellings}
+
+
+def _said_in_words() -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield a field, its value, and the words that say it."""
+    for table in (FACTS["words_of"], SPELLINGS):
+        for field, patterns in table.items():
+            for value, pattern in patterns.items():
+                yield field, value, re.compile(pattern, re.IGNORECASE)
+
+
+def _words(name: str) -> re.Pattern[str]:
+    """One of the words of a list, standing alone or between underscores."""
+    return re.compile(rf"(?i)(?<![^\W_])(?:{any_of(WORDS[name])})(?![^\W_])")
+
+
+def _patterns(room: str) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(pattern) for name, pattern in FACTS[room].items()}
+
+
+def _fields_of(room: str) -> dict[str, str]:
+    """The field of each name, in a room that lists the names of each field."""
+    fields = {}
+    for field, names in FACTS[room].items():
+        fields |= dict.fromkeys(names, field)
+    return fields
+
+
 WORDS = FACTS["words"]
 SPELLINGS: dict[str, dict[str, str]] = {
-    "sampler": {name: each.spellings for name, each in SAMPLERS.items() if each.spellings},
-    "accountant": {name: each.spellings for name, each in ACCOUNTANTS.items() if each.spellings},
+    "sampler": _spellings(SAMPLERS),
+    "accountant": _spellings(ACCOUNTANTS),
 }
-# A field, its value, and the words that say it.
-SAID_IN_WORDS = tuple(
-    (field, value, re.compile(pattern, re.IGNORECASE))
-    for table in (FACTS["words_of"], SPELLINGS)
-    for field, patterns in table.items()
-    for value, pattern in patterns.items()
-)
+SAID_IN_WORDS = tuple(_said_in_words())
 OTHER = re.compile(rf"(?i)(?<![^\W\d_])(?:{any_of(WORDS['other'])})(?![^\W\d_])")
-RANKS = tuple(
-    (rank, re.compile(rf"(?i)(?<![^\W_])(?:{any_of(WORDS[name])})(?![^\W_])"))
-    for rank, name in ((FINAL, "final"), (TARGET, "target"))
-)
+RANKS = ((FINAL, _words("final")), (TARGET, _words("target")))
 OF_A_NAME = [*WORDS["plain"], *WORDS["final"], *WORDS["target"]]
 BESIDE = re.compile(rf"(?:(?:{any_of([*OF_A_NAME, *OPACUS, 'pld', 'moments'])})\s?)*")
 BEFORE = re.compile(
@@ -70,16 +91,16 @@ BEFORE = re.compile(
 )
 LINKS = any_of(FACTS["links"]["words"])
 JOINED = rf"(?:{any_of(FACTS['links']['joined'])})"  # to a name, without a blank
-DOUBT = {name: re.compile(pattern) for name, pattern in FACTS["doubt"].items()}
-UNIT = {name: re.compile(pattern) for name, pattern in FACTS["unit"].items()}
-TOLD = {name: re.compile(pattern) for name, pattern in FACTS["told"].items()}
+DOUBT = _patterns("doubt")
+UNIT = _patterns("unit")
+TOLD = _patterns("told")
 NOT_PRIVATE = re.compile(FACTS["not_private"]["pattern"])
-_FIELDS = {name: field for field, names in FACTS["names"].items() for name in names}
-_HEADED = _FIELDS | {name: field for field, names in FACTS["headed"].items() for name in names}
+_FIELDS = _fields_of("names")
+_HEADED = _FIELDS | _fields_of("headed")
 NAME = rf"(?:{any_of(_FIELDS)})"
 NEUTRAL = frozenset(FACTS["neutral"]["words"])
-LETTER = {letter: field for field, letters in FACTS["letters"].items() for letter in letters}
-UNITS = {name: field for field, names in FACTS["units"].items() for name in names}
+LETTER = _fields_of("letters")
+UNITS = _fields_of("units")
 OF_A_STEP = any_of(FACTS["of_a_step"]["words"])
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _ASIDE = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]?")
@@ -99,7 +120,9 @@ def named(phrase: str, *, headed: bool = False) -> Named:
         return Named("", why=REASONS["nameless"])
     if OTHER.search(_MARKS.sub(" ", _CAMEL.sub(" ", phrase))):
         return Named("", why=REASONS["other"])
-    bare = phrase if phrase.startswith("len(") else _ASIDE.sub(" ", phrase)
+    bare = phrase
+    if not phrase.startswith("len("):
+        bare = _ASIDE.sub(" ", phrase)
     words = _MARKS.sub(" ", _CAMEL.sub(" ", bare)).lower().split()
     table = _HEADED if headed else _FIELDS
     if len(words) > MAX_WORDS:
@@ -110,9 +133,10 @@ def named(phrase: str, *, headed: bool = False) -> Named:
             field = table.get(" ".join(core))
             rest = [*words[:start], "", *words[start + length :]]
             if field and _are_beside(field, core, rest):
-                place = " ".join(core) in PLACES
-                rank = TARGET if place else rank_of(" ".join(words))
-                return Named(field, rank, counts=place or core[-1] in COUNTERS)
+                if " ".join(core) in PLACES:
+                    return Named(field, TARGET, counts=True)
+                rank = rank_of(" ".join(words))
+                return Named(field, rank, counts=core[-1] in COUNTERS)
     return Named("", why=REASONS["nameless"])
 
 
@@ -120,8 +144,8 @@ def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
     """True if the words around a name leave it what it is: others, or its own symbol."""
     if len(" ".join(core)) == 1 and any(rest) and core[0] not in "εδσ":
         return False  # a letter alone
-    others = " ".join(each for each in rest if _FIELDS.get(each) != field).strip()
-    return bool(BESIDE.fullmatch(others))
+    others = [each for each in rest if _FIELDS.get(each) != field]
+    return bool(BESIDE.fullmatch(" ".join(others).strip()))
 
 
 def is_neutral(label: str) -> bool:
@@ -132,4 +156,7 @@ def is_neutral(label: str) -> bool:
 
 def rank_of(words: str) -> int:
     """The rank that the words of a name give its value."""
-    return next((rank for rank, pattern in RANKS if pattern.search(words)), PLAIN)
+    for rank, pattern in RANKS:
+        if pattern.search(words):
+            return rank
+    return PLAIN
