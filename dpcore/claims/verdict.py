@@ -60,11 +60,9 @@ class ClaimVerdict:
     @property
     def room(self) -> float | None:
         """The claimed epsilon less the proven one; None unless the claim holds."""
-        if (
-            self.standing is not Standing.HOLDS
-            or self.certificate is None
-            or self.claim.epsilon is None
-        ):
+        if self.standing is not Standing.HOLDS:
+            return None
+        if self.certificate is None or self.claim.epsilon is None:
             return None
         return self.claim.epsilon.value - self.certificate.bounds.upper
 
@@ -84,12 +82,14 @@ def judge(claim: Claim, told: Collection[str] = ()) -> ClaimVerdict:
 
 
 def _verdict(claim: Claim) -> ClaimVerdict:
-    lacking, wrong = missing(claim), clashes(claim)
+    lacking = missing(claim)
+    wrong = clashes(claim)
     if wrong:
         return _without(claim, Standing.CONTRADICTORY, " ".join(wrong))
     if lacking:
-        named = (*lacking, *(("epsilon",) if claim.epsilon is None else ()))
-        return _without(claim, Standing.INSUFFICIENT, review.insufficient(named))
+        if claim.epsilon is None:
+            lacking = (*lacking, "epsilon")
+        return _without(claim, Standing.INSUFFICIENT, review.insufficient(lacking))
     try:
         setup = setup_of(claim)
         certificate = Certificate(setup, setup.proven_bounds())
@@ -101,30 +101,28 @@ def _verdict(claim: Claim) -> ClaimVerdict:
 def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     setup, bounds = certificate.setup, certificate.bounds
     counted = () if setup.beside else recounts(setup)  # they know Gaussian steps alone
-    notes, condition = _notes(claim, certificate), _condition(claim, setup)
+    notes = _notes(claim, certificate)
+    condition = _condition(claim, setup)
     if claim.epsilon is None:
         text = review.insufficient(("epsilon",))
-        words = (
-            f"{text} {review.given(condition, review.proven(bounds))}",
-            review.of_insufficient(text),
-        )
+        known = review.given(condition, review.proven(bounds))
+        words = (f"{text} {known}", review.of_insufficient(text))
         return ClaimVerdict(claim, Standing.INSUFFICIENT, *words, certificate, counted, (), notes)
     given_by = giving(counted, claim.epsilon)
     name, sentence = review.compared(claim.epsilon, bounds)
     standing, sentence = Standing(name), review.given(condition, sentence)
-    gives_it = claim.accountant in [each.accountant for each in given_by]
-    own = () if gives_it else tuple(each for each in counted if each.accountant == claim.accountant)
-    gives_more = bool(own) and all(each.least > claim.epsilon.value for each in own)
-    if (
-        gives_more
-        and standing is Standing.HOLDS
-        and any(each.nearly(claim.epsilon) for each in own)
-    ):
+    own = [each for each in counted if each.accountant == claim.accountant]
+    if claim.accountant in [each.accountant for each in given_by]:
+        own = []
+    gives_more = bool(own) and min(each.least for each in own) > claim.epsilon.value
+    gives_less = bool(own) and max(each.most for each in own) < claim.epsilon.value
+    differs_in_a_digit = any(each.nearly(claim.epsilon) for each in own)
+    if gives_more and differs_in_a_digit and standing is Standing.HOLDS:
         notes = (review.of_accountant("digit", own, claim.epsilon), *notes)
     elif gives_more and standing is not Standing.REFUTED:
         sentence = f"{review.of_accountant('other', own, claim.epsilon)} {sentence}"
         standing = Standing.CONTRADICTORY
-    elif own and all(each.most < claim.epsilon.value for each in own):
+    elif gives_less:
         notes = (review.of_accountant("looser", own, claim.epsilon), *notes)
     written = review.sentence_for(
         standing.value, claim.epsilon, str(setup), sentence, bounds, condition
@@ -159,9 +157,8 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     if setup.fewest < setup.most:
         notes.append(review.NOTES["steps"].format(setup.fewest, setup.most))
     if len(setup.lengths) > 1:
-        notes.append(
-            review.NOTES["epoch"].format(" or ".join(f"{each:,}" for each in setup.lengths))
-        )
+        lengths = " or ".join(f"{each:,}" for each in setup.lengths)
+        notes.append(review.NOTES["epoch"].format(lengths))
     low, high = setup.rates
     if low < high and len(setup.mechanism.releases) == 1:
         notes.append(review.NOTES["rate"].format(nearest(low, 6), nearest(high, 6)))
@@ -180,7 +177,9 @@ def _if_shuffled(claim: Claim, certificate: Certificate) -> str:
 
 
 def _of_delta(claim: Claim) -> tuple[str, ...]:
-    warning = delta_warning(claim.delta, claim.examples) if claim.delta is not None else ""
+    if claim.delta is None:
+        return ()
+    warning = delta_warning(claim.delta, claim.examples)
     return (warning,) if warning else ()
 
 
