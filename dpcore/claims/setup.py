@@ -9,7 +9,7 @@ from dpcore.claims.claim import ADJACENCIES, Claim, own_adjacency, sampler_under
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.beside import Beside, Laplace, Other
 from dpcore.privacy.ends import safe_pair
-from dpcore.privacy.mechanism import Kind, Mechanism, Reading
+from dpcore.privacy.mechanism import Kind, Mechanism, Reading, Release
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.sampling import sampler_of
 from dpcore.privacy.sampling.base import Poisson
@@ -111,10 +111,16 @@ class ClaimedSetup:
     @property
     def rates(self) -> tuple[float, float]:
         """The smallest and the largest sampling rate of a step."""
-        found: list[float] = []
-        for case in self.cases:
-            found += [release.q for release in case.most.releases]
+        found = [release.q for release in self._releases]
         return min(found), max(found)
+
+    @property
+    def _releases(self) -> list[Release]:
+        """Those of the largest mechanism of each reading."""
+        found: list[Release] = []
+        for case in self.cases:
+            found += case.most.releases
+        return found
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -169,14 +175,12 @@ class ClaimedSetup:
         if ":" in self.sampler:
             batches = f"{batches} ({self.sampler})"
         rates = _spread(list(self.rates))
-        sigmas: list[float] = []
-        for case in self.cases:
-            sigmas += [release.sigma for release in case.most.releases]
+        sigmas = _spread([release.sigma for release in self._releases])
         steps = f"{self.most:,}"
         if self.fewest != self.most:
             steps = f"{self.fewest:,} to {steps}"
         word = "step" if self.most == 1 else "steps"
-        text = f"{batches}, q = {rates}, sigma = {_spread(sigmas)}, {steps} {word}"
+        text = f"{batches}, q = {rates}, sigma = {sigmas}, {steps} {word}"
         if self.lengths:
             lengths = " or ".join(f"{each:,}" for each in self.lengths)
             text += f", {lengths} an epoch"
@@ -256,7 +260,9 @@ class ClaimedSetup:
 def missing(claim: Claim) -> tuple[str, ...]:
     """Name all that a claim lacks for a mechanism, beside epsilon."""
     if claim.mechanism is not None:
-        return () if claim.delta is not None else ("delta",)
+        if claim.delta is None:
+            return ("delta",)
+        return ()
     lacks = {
         "the sampling rate q, or the batch and the number of examples": not rates_of(claim),
         "the noise multiplier sigma": claim.sigma is None,

@@ -104,16 +104,12 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     notes = _notes(claim, certificate)
     condition = _condition(claim, setup)
     if claim.epsilon is None:
-        text = review.insufficient(("epsilon",))
-        known = review.given(condition, review.proven(bounds))
-        words = (f"{text} {known}", review.of_insufficient(text))
+        words = _without_epsilon(bounds, condition)
         return ClaimVerdict(claim, Standing.INSUFFICIENT, *words, certificate, counted, (), notes)
     given_by = giving(counted, claim.epsilon)
     name, sentence = review.compared(claim.epsilon, bounds)
     standing, sentence = Standing(name), review.given(condition, sentence)
-    own = [each for each in counted if each.accountant == claim.accountant]
-    if claim.accountant in [each.accountant for each in given_by]:
-        own = []
+    own = _differing(claim.accountant, counted, given_by)
     gives_more = bool(own) and min(each.least for each in own) > claim.epsilon.value
     gives_less = bool(own) and max(each.most for each in own) < claim.epsilon.value
     differs_in_a_digit = any(each.nearly(claim.epsilon) for each in own)
@@ -128,6 +124,23 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
         standing.value, claim.epsilon, str(setup), sentence, bounds, condition
     )
     return ClaimVerdict(claim, standing, sentence, written, certificate, counted, given_by, notes)
+
+
+def _without_epsilon(bounds: Bounds, condition: str) -> tuple[str, str]:
+    """Return the sentence on a claim that lacks epsilon alone, and the one for a review."""
+    text = review.insufficient(("epsilon",))
+    known = review.given(condition, review.proven(bounds))
+    return f"{text} {known}", review.of_insufficient(text)
+
+
+def _differing(
+    accountant: str | None, counted: Collection[Recount], given_by: Collection[Recount]
+) -> list[Recount]:
+    """Return the numbers of the claim's accountant; none if one of them is the claimed number."""
+    for each in given_by:
+        if each.accountant == accountant:
+            return []
+    return [each for each in counted if each.accountant == accountant]
 
 
 def _condition(claim: Claim, setup: ClaimedSetup) -> str:
@@ -187,15 +200,16 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
     """Return the verdict for JSON, with its certificate, its recounts, and its mechanism as a
     DpEvent.
     """
+    claimed = {name: _value(each) for name, each in values_of(verdict.claim).items()}
     certificate = verdict.certificate
     return {
-        "claim": {name: _value(each) for name, each in values_of(verdict.claim).items()},
+        "claim": claimed,
         "verdict": verdict.standing.value,
         "sentence": verdict.sentence,
         "room": verdict.room,
         "certificate": None if certificate is None else _certificate(certificate),
-        "given_by": [_recount(each) for each in verdict.given_by],
-        "counted": [_recount(each) for each in verdict.counted],
+        "given_by": list(map(_recount, verdict.given_by)),
+        "counted": list(map(_recount, verdict.counted)),
         "notes": list(verdict.notes),
         "complete": verdict.complete,
         "review": verdict.review,
