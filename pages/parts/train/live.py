@@ -74,7 +74,8 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool, 
         st.rerun()
     except StoreError as error:
         st.error(str(error))
-    if active and not any(each.run.active for each in watched):
+    still_active = any(each.run.active for each in watched)
+    if active and not still_active:
         st.rerun()
     draw(watched)
     followed_run.redraw_when_told_more(store, watched)
@@ -88,8 +89,9 @@ def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: s
     # The running run, else the last private one.
     detail = (running or private[-1:] or watched[-1:])[0]
     with st.container(key="statuses", gap="xsmall"):
+        few = len(watched) <= MOST_IN_PLACE
         for each in watched:
-            if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
+            if few or each.run.active or each is detail:
                 run_status(store, each, several=len(watched) > 1)
     followed_run.say_followed(watched)
     run_charts.run_figures(detail, accountant)
@@ -110,7 +112,8 @@ def _charts_of_own(watched: Sequence[RunRecord], detail: RunRecord, accountant: 
     if detail.config.acceptance != "none":
         run_charts.accepted_figures(detail, accountant)
         run_charts.decisions_strip(detail)
-    run_charts.small_charts([each for each in watched if not each.followed], detail)
+    own = [each for each in watched if not each.followed]
+    run_charts.small_charts(own, detail)
     if detail.private:
         run_charts.gradient_norms(detail)
 
@@ -140,7 +143,8 @@ def run_status(
         held = steps_granted(store, run.id) is not None
         progress_of(watched, f"bar_{run.id}", held=held, name=name)
     pace_buttons(pace, store, run)
-    cancel_button(button, store, run, watched.label if several else "")
+    cancelled = watched.label if several else ""
+    cancel_button(button, store, run, cancelled)
     if history.started:
         _, _, remark = history.started.engine.partition("; ")
         if remark:
@@ -253,5 +257,11 @@ def _statement(watched: RunRecord, accountant: str) -> None:
     told = watched.run if watched.followed else None
     ends = watched.run.active and not watched.followed
     card(
-        mechanism, curve, accountant, watched.examples, ends=ends, seed=watched.seed, followed=told
+        mechanism,
+        curve,
+        accountant,
+        watched.examples,
+        ends=ends,
+        seed=watched.seed,
+        followed=told,
     )

@@ -110,7 +110,8 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
         with dataset:
             drawing.draw("dataset")
         with number:
-            drawing.draw("source" if form.data.here else "n")
+            by = "source" if form.data.here else "n"
+            drawing.draw(by)
         note_number(form.data)
         tell_other_data(form.data)
         note = DATASETS[form.data.dataset].note
