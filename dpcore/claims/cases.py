@@ -198,12 +198,13 @@ def _batch_clash(claim: Claim) -> tuple[str, ...]:
     released = []
     if claim.mechanism is not None:
         released = [each.q for each in claim.mechanism.releases]
-    other = [q for q in said + released if not is_rate_of(claim.batch, claim.examples, q)]
-    if not other:
-        return ()
-    rate = nearest(claim.batch / claim.examples)
-    origin = "released" if other[0] in released else "claimed"
-    return (f"{size} is q = {rate}, not the {origin} {plain(other[0])}.",)
+    for q in said + released:
+        if is_rate_of(claim.batch, claim.examples, q):
+            continue
+        rate = nearest(claim.batch / claim.examples)
+        origin = "released" if q in released else "claimed"
+        return (f"{size} is q = {rate}, not the {origin} {plain(q)}.",)
+    return ()
 
 
 def _steps_clash(claim: Claim, q: float) -> tuple[str, ...]:
@@ -238,12 +239,13 @@ def _mechanism_clashes(claim: Claim, mechanism: Mechanism) -> tuple[str, ...]:
     for name, said in (("q", claim.q), ("sigma", claim.sigma)):
         if said is None:
             continue
-        values = [getattr(each, name) for each in mechanism.releases]
-        far = [each for each in values if not rounds_to(each, said)]
-        if far:
-            wrong.append(
-                f"The mechanism has {name} = {nearest(far[0])}, not the claimed {plain(said)}."
-            )
+        for release in mechanism.releases:
+            value = getattr(release, name)
+            if not rounds_to(value, said):
+                wrong.append(
+                    f"The mechanism has {name} = {nearest(value)}, not the claimed {plain(said)}."
+                )
+                break
     if claim.steps not in (None, mechanism.steps):
         wrong.append(
             f"The mechanism has {mechanism.steps:,} steps, not the claimed {claim.steps:,}."

@@ -44,8 +44,12 @@ def event_of(mechanism: Mechanism, others: Sequence[Other] = ()) -> Event:
     2.0
     """
     events = [_released(each) for each in mechanism.releases]
-    events += [event_beside(each) for each in others if isinstance(each, Laplace)]
-    return events[0] if len(events) == 1 else _event("ComposedDpEvent", events=events)
+    for each in others:
+        if isinstance(each, Laplace):
+            events.append(event_beside(each))
+    if len(events) == 1:
+        return events[0]
+    return _event("ComposedDpEvent", events=events)
 
 
 def event_beside(release: Laplace) -> Event:
@@ -118,7 +122,9 @@ def _released(release: Release) -> Event:
 
 
 def _repetition(event: Event, count: int) -> Event:
-    return event if count == 1 else _event("SelfComposedDpEvent", event=event, count=count)
+    if count == 1:
+        return event
+    return _event("SelfComposedDpEvent", event=event, count=count)
 
 
 def _event(class_name: str, **values: Any) -> Event:

@@ -76,8 +76,9 @@ def of_accountant(name: str, own: Sequence[Recount], printed: Printed) -> str:
     ("looser").
     """
     title = ACCOUNTANTS[own[0].accountant].title
-    ends = [each.least for each in own] + [each.most for each in own]
-    finite = [value for value in ends if math.isfinite(value)]
+    finite: list[float] = []
+    for each in own:
+        finite += filter(math.isfinite, (each.least, each.most))
     if not finite:
         return f"{title} has no number here. {own[0].note}".strip()
     least, most = short(min(finite)), short(max(finite))
@@ -101,7 +102,9 @@ def sentence_for(
         "sentence": sentence,
         "known": lowered(proven(bounds, printed).rstrip(".")),
     }
-    words["condition"] = f" {lowered(condition)}" if condition else ""
+    words["condition"] = ""
+    if condition:
+        words["condition"] = f" {lowered(condition)}"
     way_out = "certified" if math.isfinite(bounds.upper) else "proof"
     words["way_out"] = _sentence("ways_out", way_out, bounds, printed)
     return _sentence("reviews", standing, bounds, printed, **words)

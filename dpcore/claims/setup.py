@@ -287,4 +287,6 @@ def setup_of(claim: Claim) -> ClaimedSetup:
 
 def _spread(values: list[float]) -> str:
     low, high = nearest(min(values)), nearest(max(values))
-    return low if low == high else f"{low} to {high}"
+    if low == high:
+        return low
+    return f"{low} to {high}"

@@ -160,7 +160,9 @@ def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
 
 def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     setup, note = certificate.setup, certificate.bounds.note
-    notes = [note] if note else []
+    notes = []
+    if note:
+        notes.append(note)
     if claim.sampler is None:
         notes.append(f"{review.NOTES['assumed']} {_if_shuffled(claim, certificate)}".strip())
     elif setup.sampler != Poisson.name:
@@ -193,7 +195,9 @@ def _of_delta(claim: Claim) -> tuple[str, ...]:
     if claim.delta is None:
         return ()
     warning = delta_warning(claim.delta, claim.examples)
-    return (warning,) if warning else ()
+    if not warning:
+        return ()
+    return (warning,)
 
 
 def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
@@ -201,13 +205,15 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
     DpEvent.
     """
     claimed = {name: _value(each) for name, each in values_of(verdict.claim).items()}
-    certificate = verdict.certificate
+    certificate = None
+    if verdict.certificate is not None:
+        certificate = _certificate(verdict.certificate)
     return {
         "claim": claimed,
         "verdict": verdict.standing.value,
         "sentence": verdict.sentence,
         "room": verdict.room,
-        "certificate": None if certificate is None else _certificate(certificate),
+        "certificate": certificate,
         "given_by": list(map(_recount, verdict.given_by)),
         "counted": list(map(_recount, verdict.counted)),
         "notes": list(verdict.notes),
@@ -221,7 +227,7 @@ def _value(value: Any) -> Any:
     if isinstance(value, Mechanism):
         return event_of(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Laplace):
-        return [event_beside(each) for each in value]
+        return list(map(event_beside, value))
     return getattr(value, "text", value)
 
 

@@ -132,7 +132,6 @@ def run_status(
     `name` stands for the run's description.
     """
     run = watched.run
-    history = watched.history
     row = st.container(key=f"progress_{run.id}")
     if narrow:
         bar = row.container()
@@ -145,12 +144,7 @@ def run_status(
     pace_buttons(pace, store, run)
     cancelled = watched.label if several else ""
     cancel_button(button, store, run, cancelled)
-    if history.started:
-        _, _, remark = history.started.engine.partition("; ")
-        if remark:
-            st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
-    if isinstance(history.saved, Unsaved) and run.active:
-        st.warning(WORDS["unsaved"].format(step=history.saved.step, reason=history.saved.reason))
+    _say_remarks(watched)
     if ended_early(run) and may_change(run):
         button.button(
             "Resume",
@@ -163,14 +157,32 @@ def run_status(
     if run.status is Status.FAILED:
         say_failure(run, "run")
     if run.status is Status.LOST:
-        sentences = ["The run was lost."]
-        if run.error:
-            sentences.append(verbatim(run.error, MAX_REASON))
-        if run.followed:
-            sentences.append(followed_run.how_to_go_on(watched))
-        elif not run.imported:
-            sentences.append("Resume continues from its last checkpoint.")
-        st.error(" ".join(sentences))
+        _say_loss(watched)
+
+
+def _say_remarks(watched: RunRecord) -> None:
+    """Say what the run remarks on its engine, and that its last checkpoint could not be saved."""
+    history = watched.history
+    if history.started:
+        _, _, remark = history.started.engine.partition("; ")
+        if remark:
+            st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
+    saved = history.saved
+    if isinstance(saved, Unsaved) and watched.run.active:
+        st.warning(WORDS["unsaved"].format(step=saved.step, reason=saved.reason))
+
+
+def _say_loss(watched: RunRecord) -> None:
+    """Say that the run was lost, for what reason, and how it can go on."""
+    run = watched.run
+    sentences = ["The run was lost."]
+    if run.error:
+        sentences.append(verbatim(run.error, MAX_REASON))
+    if run.followed:
+        sentences.append(followed_run.how_to_go_on(watched))
+    elif not run.imported:
+        sentences.append("Resume continues from its last checkpoint.")
+    st.error(" ".join(sentences))
 
 
 def pace_buttons(place: Any, store: Store, run: Run) -> None:
