@@ -52,6 +52,9 @@ def row_of(run: Run, verdict: ClaimVerdict) -> dict[str, str]:
         length = f"{claim.steps:,} steps"
     elif claim.epochs is not None:
         length = f"{claim.epochs:g} epochs"
+    epsilon = NONE
+    if claim.epsilon is not None:
+        epsilon = written(claim.epsilon)
     rate = NONE
     if claim.q is not None:
         rate = f"q {plain(claim.q)}"
@@ -61,7 +64,7 @@ def row_of(run: Run, verdict: ClaimVerdict) -> dict[str, str]:
             rate = f"{rate} of {claim.examples:,}"
     return {
         "run": run.label[:MAX_LABEL] or NONE,
-        "epsilon": NONE if claim.epsilon is None else written(claim.epsilon),
+        "epsilon": epsilon,
         "delta": _plain_or_none(claim.delta),
         "sigma": _plain_or_none(claim.sigma),
         "batches": rate,
@@ -71,4 +74,6 @@ def row_of(run: Run, verdict: ClaimVerdict) -> dict[str, str]:
 
 
 def _plain_or_none(value: float | None) -> str:
-    return NONE if value is None else plain(value)
+    if value is None:
+        return NONE
+    return plain(value)

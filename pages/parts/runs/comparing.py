@@ -120,7 +120,8 @@ def show_differences(chosen: Chosen) -> None:
     st.subheader(differing, anchor=False)
     charted = [run for run in runs if run in chosen.charted and not run.followed]
     ways = [link_of_run(run.config, f"the settings of {name_of(run)}") for run in charted]
-    rows = different([run.config for run in charted])
+    configs = [run.config for run in charted]
+    rows = different(configs)
     if charted and rows:
         st.html(_table("Settings", charted, rows, ways))
     elif len(charted) > 1:
@@ -238,7 +239,8 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     if not found:
         st.info(f"{NONE}{elsewhere}")
         return 0
-    left = learn(filter(None, (spending_of(run, accountant) for run in found)))
+    spendings = [spending_of(run, accountant) for run in found]
+    left = learn(filter(None, spendings))
     outcomes = outcomes_of(found, accountant)
     title = titled(accountant)
     live_chart(

@@ -65,11 +65,7 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
         st.caption("Train every combination of the values you list, several times each.")
         base = _base(store, chosen.charted)
         axes = _axes()
-        seeds = int(
-            st.number_input("Runs of each, each with its own seed", 1, MAX_SEEDS, 3, key=SEEDS)
-        )
-        if seeds == 1:
-            st.warning(ONE_EACH)
+        seeds = _runs_of_each()
         try:
             configs = _configs(base, axes, seeds)
         except ValueError as error:
@@ -91,6 +87,15 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
             f"At most {MAX_RUNS} runs. Each has its own epsilon; the results also show the epsilon"
             " of all."
         )
+
+
+def _runs_of_each() -> int:
+    """Draw the number of runs of each combination, with a warning of one alone."""
+    label = "Runs of each, each with its own seed"
+    seeds = int(st.number_input(label, 1, MAX_SEEDS, 3, key=SEEDS))
+    if seeds == 1:
+        st.warning(ONE_EACH)
+    return seeds
 
 
 def _configs(base: RunConfig, axes: Mapping[str, str], seeds: int) -> list[RunConfig]:
@@ -220,7 +225,10 @@ def _sweep(store: Store, name: str) -> int:
     active = [run for run in sweep.runs if run.active]
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
-    mine = [run.id for run in active if may_change(run) and not run.cancelling]
+    mine = []
+    for run in active:
+        if may_change(run) and not run.cancelling:
+            mine.append(run.id)
     if mine:
         row.button(
             f"Cancel the other {len(mine)}",
