@@ -8,6 +8,7 @@ sampling.
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -77,32 +78,30 @@ class Recount(NamedTuple):
     def gives(self, printed: Printed) -> bool:
         """True if it is the printed number, rounded to its digits or upwards."""
         near = AGREED * printed.value
-        above, below = max(printed.unit / 2, near), max(printed.unit, near)
-        return (
-            math.isfinite(self.most)
-            and self.least < printed.value + above
-            and self.most > printed.value - below
-        )
+        above = max(printed.unit / 2, near)
+        below = max(printed.unit, near)
+        if not math.isfinite(self.most):
+            return False
+        return self.least < printed.value + above and self.most > printed.value - below
 
     def nearly(self, printed: Printed) -> bool:
         """True if it is above the printed number by less than one in its last digit, or by 1 %."""
-        return (
-            printed.value < self.least < printed.value + max(printed.unit, NEARLY * printed.value)
-        )
+        allowed = max(printed.unit, NEARLY * printed.value)
+        return printed.value < self.least < printed.value + allowed
 
 
 def recounts(setup: ClaimedSetup) -> tuple[Recount, ...]:
     """Return the numbers of all accountants in all known variants, this program's first."""
-    lengths, delta = (
-        list(dict.fromkeys(each for case in setup.cases for each in case[:2])),
-        setup.delta,
-    )
-    own = [_own(name, lengths, delta) for name in ACCOUNTANTS]
-    other = [(way, [_of_way(way, of, delta) for of in lengths]) for way in WAYS]
-    return (
-        *own,
-        *(Recount(way.accountant, way.how, min(found), max(found)) for way, found in other),
-    )
+    lengths: list[Mechanism] = []
+    for case in setup.cases:
+        for length in (case.fewest, case.most):
+            if length not in lengths:
+                lengths.append(length)
+    counted = [_own(name, lengths, setup.delta) for name in ACCOUNTANTS]
+    for way in WAYS:
+        found = [_of_way(way, length, setup.delta) for length in lengths]
+        counted.append(Recount(way.accountant, way.how, min(found), max(found)))
+    return tuple(counted)
 
 
 def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
@@ -121,15 +120,17 @@ def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
         lower = min(each.lower for each in found)
         return Recount(name, NUMERICAL, lower, last.upper * SLACK + GRAIN, last.kind, last.note)
     read = [ACCOUNTANTS[name].spent(each, delta) for each in lengths]
-    most = max(read, key=lambda each: each.value)
-    return Recount(name, OWN, min(each.value for each in read), most.value, most.kind, most.note)
+    by_value = attrgetter("value")
+    least, most = min(read, key=by_value), max(read, key=by_value)
+    return Recount(name, OWN, least.value, most.value, most.kind, most.note)
 
 
 def _of_way(way: Way, mechanism: Mechanism, delta: float) -> float:
-    total = sum(
-        each.count * _moments(each.q, each.sigma, WAYS.index(way)) for each in mechanism.releases
-    )
-    return max(0.0, float(way.convert(np.atleast_2d(total), way.orders, np.array([delta]))[0]))
+    total = np.zeros(len(way.orders))
+    for release in mechanism.releases:
+        total = total + release.count * _moments(release.q, release.sigma, WAYS.index(way))
+    epsilon = way.convert(np.atleast_2d(total), way.orders, np.array([delta]))[0]
+    return max(0.0, float(epsilon))
 
 
 @lru_cache(maxsize=256)

@@ -38,24 +38,29 @@ def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
     """
     mechanism = claim.mechanism
     if mechanism is not None and len(mechanism.releases) > 1:
-        beside = rates_of(replace(claim, mechanism=None)) or (None,)
-        variants = {mechanism} | {
-            Mechanism(
-                tuple(
-                    Release(q or each.q, claim.sigma or each.sigma, each.count)
-                    for each in mechanism.releases
-                )
-            )
-            for q in beside
-        }
-        return tuple(Case(each, each) for each in sorted(variants, key=_size))
-    released = () if mechanism is None else mechanism.releases
-    sigmas = {claim.sigma, *(each.sigma for each in released)} - {None}
-    return tuple(
-        each
-        for q, sigma in product(rates_of(claim), sorted(sigmas, reverse=True))  # type: ignore[type-var]
-        for each in _at(claim, sampler, q, sigma)  # type: ignore[arg-type]
-    )
+        return _with_several_releases(claim, mechanism)
+    sigmas: set[float] = set()
+    if claim.sigma is not None:
+        sigmas.add(claim.sigma)
+    if mechanism is not None:
+        sigmas.update(each.sigma for each in mechanism.releases)
+    found: list[Case] = []
+    for q, sigma in product(rates_of(claim), sorted(sigmas, reverse=True)):
+        found += _at(claim, sampler, q, sigma)
+    return tuple(found)
+
+
+def _with_several_releases(claim: Claim, mechanism: Mechanism) -> tuple[Case, ...]:
+    """Return the readings of releases that differ: as they are, and with the rates and the noise
+    that the claim states beside them.
+    """
+    variants = {mechanism}
+    for q in rates_of(replace(claim, mechanism=None)) or (None,):
+        releases = []
+        for each in mechanism.releases:
+            releases.append(Release(q or each.q, claim.sigma or each.sigma, each.count))
+        variants.add(Mechanism(tuple(releases)))
+    return tuple(Case(each, each) for each in sorted(variants, key=_size))
 
 
 def rates_of(claim: Claim) -> tuple[float, ...]:
@@ -65,12 +70,14 @@ def rates_of(claim: Claim) -> tuple[float, ...]:
     >>> rates_of(Claim(q=0.0043, batch=256, examples=60_000))
     (0.004266666666666667, 0.0043)
     """
-    said = {claim.q} - {None}
+    said: set[float] = set()
+    if claim.q is not None:
+        said.add(claim.q)
     if claim.batch is not None and claim.examples is not None:
         said.add(min(claim.batch / claim.examples, 1.0))
     if claim.mechanism is not None:
-        said |= {each.q for each in claim.mechanism.releases}
-    return tuple(sorted(said))  # type: ignore[type-var]
+        said.update(each.q for each in claim.mechanism.releases)
+    return tuple(sorted(said))
 
 
 def epoch_lengths(q: float) -> tuple[int, int]:
@@ -89,7 +96,9 @@ def steps_of(claim: Claim, low: int, high: int) -> tuple[int, int]:
     >>> steps_of(Claim(epochs=60.0), 234, 235)
     (14040, 14100)
     """
-    steps = claim.mechanism.steps if claim.mechanism is not None else claim.steps
+    steps = claim.steps
+    if claim.mechanism is not None:
+        steps = claim.mechanism.steps
     if steps is not None:
         return steps, steps
     assert claim.epochs is not None
@@ -99,7 +108,8 @@ def steps_of(claim: Claim, low: int, high: int) -> tuple[int, int]:
             f"Expected epochs={claim.epochs!r} to be at most {MAX_STEPS:,} steps: write fewer"
             " epochs."
         )
-    return max(1, min(most, math.floor(claim.epochs * low + NEAR))), max(1, most)
+    fewest = min(most, math.floor(claim.epochs * low + NEAR))
+    return max(1, fewest), max(1, most)
 
 
 def _at(claim: Claim, sampler: str, q: float, sigma: float) -> list[Case]:
@@ -109,25 +119,24 @@ def _at(claim: Claim, sampler: str, q: float, sigma: float) -> list[Case]:
     low, high = epoch_lengths(q)
     if not sampler_of(sampler).by_epoch:
         return [_case(q, sigma, steps_of(claim, low, high), 1, 0.0)]
-    found = [
-        _case(
-            q, sigma, steps_of(claim, low, low), low, max(0.0, 1 - low * q) if low < high else 0.0
-        )
-    ]
-    return (
-        found if low == high else [*found, _case(q, sigma, steps_of(claim, high, high), high, 0.0)]
-    )
+    if low == high:
+        return [_case(q, sigma, steps_of(claim, low, low), low, 0.0)]
+    left_out = max(0.0, 1 - low * q)
+    without_last_batch = _case(q, sigma, steps_of(claim, low, low), low, left_out)
+    with_last_batch = _case(q, sigma, steps_of(claim, high, high), high, 0.0)
+    return [without_last_batch, with_last_batch]
 
 
 def _case(q: float, sigma: float, steps: tuple[int, int], epoch: int, left_out: float) -> Case:
-    fewest, most = (Mechanism.constant(q, sigma, each) for each in steps)
+    fewest = Mechanism.constant(q, sigma, steps[0])
+    most = Mechanism.constant(q, sigma, steps[1])
     return Case(fewest, most, epoch, left_out)
 
 
 def _size(mechanism: Mechanism) -> tuple[float, float]:
-    return max(each.q for each in mechanism.releases), -min(
-        each.sigma for each in mechanism.releases
-    )
+    largest_rate = max(each.q for each in mechanism.releases)
+    least_noise = min(each.sigma for each in mechanism.releases)
+    return largest_rate, -least_noise
 
 
 def clashes(claim: Claim) -> tuple[str, ...]:
@@ -143,11 +152,13 @@ def clashes(claim: Claim) -> tuple[str, ...]:
         return (f"The batches are of {drawn_from:,} examples, not the claimed {claim.examples:,}.",)
     if claim.mechanism is not None:
         return (*batch, *_mechanism_clashes(claim, claim.mechanism))
-    if claim.q is None and (batch or claim.batch is None or claim.examples is None):
+    if batch:
         return batch
-    q = claim.batch / claim.examples if claim.batch and claim.examples else claim.q
-    assert q is not None
-    return (*batch, *(() if batch else _steps_clash(claim, q)))
+    if claim.batch is not None and claim.examples is not None:
+        return _steps_clash(claim, claim.batch / claim.examples)
+    if claim.q is not None:
+        return _steps_clash(claim, claim.q)
+    return ()
 
 
 def rounds_to(value: float, shown: float) -> bool:
@@ -171,7 +182,10 @@ def is_rate_of(batch: int, examples: int, q: float) -> bool:
     (True, False)
     """
     rate = batch / examples
-    return rounds_to(rate, q) or any(abs(q * each - 1) <= NEAR for each in epoch_lengths(rate))
+    if rounds_to(rate, q):
+        return True
+    low, high = epoch_lengths(rate)
+    return abs(q * low - 1) <= NEAR or abs(q * high - 1) <= NEAR
 
 
 def _batch_clash(claim: Claim) -> tuple[str, ...]:
@@ -180,56 +194,58 @@ def _batch_clash(claim: Claim) -> tuple[str, ...]:
     size = f"A batch of {claim.batch:,} of {claim.examples:,} examples"
     if claim.batch > claim.examples:
         return (f"A batch of {claim.batch:,} is larger than the {claim.examples:,} examples.",)
-    said = () if claim.q is None else (claim.q,)
-    released = () if claim.mechanism is None else tuple(each.q for each in claim.mechanism.releases)
-    other = [q for q in (*said, *released) if not is_rate_of(claim.batch, claim.examples, q)]
-    if not other:
-        return ()
-    rate = nearest(claim.batch / claim.examples)
-    return (
-        (
-            f"{size} is q = {rate}, not the {'released' if other[0] in released else 'claimed'}"
-            f" {plain(other[0])}."
-        ),
-    )
+    said = [] if claim.q is None else [claim.q]
+    released = []
+    if claim.mechanism is not None:
+        released = [each.q for each in claim.mechanism.releases]
+    for q in said + released:
+        if is_rate_of(claim.batch, claim.examples, q):
+            continue
+        rate = nearest(claim.batch / claim.examples)
+        origin = "released" if q in released else "claimed"
+        return (f"{size} is q = {rate}, not the {origin} {plain(q)}.",)
+    return ()
 
 
 def _steps_clash(claim: Claim, q: float) -> tuple[str, ...]:
-    if (
-        claim.steps is None
-        or claim.epochs is None
-        or _are_epochs(claim.epochs, Mechanism.constant(q, 1, claim.steps))
-    ):
+    if claim.steps is None or claim.epochs is None:
+        return ()
+    if _are_epochs(claim.epochs, Mechanism.constant(q, 1, claim.steps)):
         return ()
     length = epochs_of(claim.epochs)
-    return (
-        (
-            f"At q = {nearest(q)}, {length} are {claim.epochs / q:,.0f} steps, not the claimed"
-            f" {claim.steps:,}."
-        ),
-    )
+    expected = f"{claim.epochs / q:,.0f} steps"
+    return (f"At q = {nearest(q)}, {length} are {expected}, not the claimed {claim.steps:,}.",)
 
 
 def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
     """True if these releases may be this many epochs, with or without last partial batches, up to a
     step.
     """
-    lengths = [(*epoch_lengths(each.q), each.count) for each in mechanism.releases]
-    fewest = sum(count / high for _, high, count in lengths) - 1 / min(
-        high for _, high, _ in lengths
-    )
-    most = sum(count / low for low, _, count in lengths) + 1 / min(low for low, _, _ in lengths)
+    lows, highs = [], []
+    fewest = most = 0.0
+    for release in mechanism.releases:
+        low, high = epoch_lengths(release.q)
+        lows.append(low)
+        highs.append(high)
+        fewest += release.count / high
+        most += release.count / low
+    fewest -= 1 / min(highs)
+    most += 1 / min(lows)
     return fewest * (1 - NEAR) <= epochs <= most * (1 + NEAR)
 
 
 def _mechanism_clashes(claim: Claim, mechanism: Mechanism) -> tuple[str, ...]:
     wrong = []
     for name, said in (("q", claim.q), ("sigma", claim.sigma)):
-        other = [getattr(each, name) for each in mechanism.releases if said is not None]
-        if said is not None and (far := [each for each in other if not rounds_to(each, said)]):
-            wrong.append(
-                f"The mechanism has {name} = {nearest(far[0])}, not the claimed {plain(said)}."
-            )
+        if said is None:
+            continue
+        for release in mechanism.releases:
+            value = getattr(release, name)
+            if not rounds_to(value, said):
+                wrong.append(
+                    f"The mechanism has {name} = {nearest(value)}, not the claimed {plain(said)}."
+                )
+                break
     if claim.steps not in (None, mechanism.steps):
         wrong.append(
             f"The mechanism has {mechanism.steps:,} steps, not the claimed {claim.steps:,}."

@@ -58,13 +58,17 @@ def check_again(found: Any) -> str:
         return OTHER_INPUTS
     told = inputs.get("told")
     said = found.get("verdict")
-    if not isinstance(told, list) or said not in [each.value for each in Standing]:
+    standings = [each.value for each in Standing]
+    if not isinstance(told, list) or said not in standings:
         raise ValueError(NOT_ONE)
-    verdict = judge(claim_in(inputs["claim"]), [each for each in told if each in FACT_NAMES])
+    known_facts = [each for each in told if each in FACT_NAMES]
+    verdict = judge(claim_in(inputs["claim"]), known_facts)
     fresh = as_object(verdict)
     if said != verdict.standing.value:
         return DIFFERS.format(said, verdict.standing.value)
-    if any(found.get(name) != fresh[name] for name in ("claim", "sentence")):
+    same_claim = found.get("claim") == fresh["claim"]
+    same_sentence = found.get("sentence") == fresh["sentence"]
+    if not (same_claim and same_sentence):
         return CHANGED.format(verdict.sentence)
     return SAME.format(f"{said}. {verdict.sentence}".rstrip("."))
 

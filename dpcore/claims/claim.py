@@ -42,8 +42,8 @@ def own_adjacency(sampler: str) -> str:
     >>> own_adjacency("poisson_group:4"), own_adjacency("shuffle")
     ('add_remove', 'zero_out')
     """
-    words = sampler_of(sampler).adjacency
-    return next(key for key, each in ADJACENCIES.items() if each == words.partition(" of ")[0])
+    of_one_record = sampler_of(sampler).adjacency.partition(" of ")[0]
+    return next(key for key, words in ADJACENCIES.items() if words == of_one_record)
 
 
 def sampler_under(adjacency: str, sampler: str) -> str:
@@ -107,8 +107,9 @@ class Claim:
         if self.epsilon is not None:
             check.positive(epsilon=self.epsilon.value)
         for name, checked in CHECKS:
-            if getattr(self, name) is not None:
-                checked(**{name: getattr(self, name)})
+            value = getattr(self, name)
+            if value is not None:
+                checked(**{name: value})
 
 
 NAMES = tuple(each.name for each in fields(Claim))
@@ -116,7 +117,12 @@ NAMES = tuple(each.name for each in fields(Claim))
 
 def values_of(claim: Claim) -> dict[str, object]:
     """Return the values that a claim has, by field."""
-    return {name: getattr(claim, name) for name in NAMES if getattr(claim, name) is not None}
+    values = {}
+    for name in NAMES:
+        value = getattr(claim, name)
+        if value is not None:
+            values[name] = value
+    return values
 
 
 def joined(claims: Iterable[Claim]) -> Claim:

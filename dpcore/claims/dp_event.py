@@ -44,8 +44,12 @@ def event_of(mechanism: Mechanism, others: Sequence[Other] = ()) -> Event:
     2.0
     """
     events = [_released(each) for each in mechanism.releases]
-    events += [event_beside(each) for each in others if isinstance(each, Laplace)]
-    return events[0] if len(events) == 1 else _event("ComposedDpEvent", events=events)
+    for each in others:
+        if isinstance(each, Laplace):
+            events.append(event_beside(each))
+    if len(events) == 1:
+        return events[0]
+    return _event("ComposedDpEvent", events=events)
 
 
 def event_beside(release: Laplace) -> Event:
@@ -69,24 +73,33 @@ def read_event(found: Any) -> Claim:
     >>> read_event(event_of(Mechanism.constant(0.01, 2.0, 50))).steps
     50
     """
-    drawn = list(_releases(_object(found), ""))
-    samplers = {sampler for sampler, _ in drawn if sampler}
-    steps = [release for _, release in drawn if isinstance(release, Release)]
-    others = tuple(release for _, release in drawn if isinstance(release, Laplace))
+    samplers: set[str] = set()
+    steps: list[Release] = []
+    others: list[Laplace] = []
+    for sampler, release in _releases(_object(found), ""):
+        if sampler:
+            samplers.add(sampler)
+        if isinstance(release, Release):
+            steps.append(release)
+        else:
+            others.append(release)
     if not steps or len(samplers) > 1:
         raise ValueError("Expected the event to hold Gaussian steps of one kind of sampling.")
-    return replace(claim_of(steps), sampler=next(iter(samplers), None), beside=others or None)
+    sampler_of_all = next(iter(samplers), None)
+    return replace(claim_of(steps), sampler=sampler_of_all, beside=tuple(others) or None)
 
 
 def claim_of(releases: list[Release]) -> Claim:
     """Return a claim about releases; join equal neighbours."""
     joined = []
     for (q, sigma), alike in groupby(releases, key=attrgetter("q", "sigma")):
-        joined.append(Release(q, sigma, sum(each.count for each in alike)))
+        count = sum(each.count for each in alike)
+        joined.append(Release(q, sigma, count))
     mechanism = Mechanism(tuple(joined))
     if len(joined) > 1:
         return Claim(mechanism=mechanism)
-    return Claim(q=joined[0].q, sigma=joined[0].sigma, steps=joined[0].count, mechanism=mechanism)
+    only = joined[0]
+    return Claim(q=only.q, sigma=only.sigma, steps=only.count, mechanism=mechanism)
 
 
 def event_in(text: str) -> Any:
@@ -109,7 +122,9 @@ def _released(release: Release) -> Event:
 
 
 def _repetition(event: Event, count: int) -> Event:
-    return event if count == 1 else _event("SelfComposedDpEvent", event=event, count=count)
+    if count == 1:
+        return event
+    return _event("SelfComposedDpEvent", event=event, count=count)
 
 
 def _event(class_name: str, **values: Any) -> Event:
@@ -121,18 +136,18 @@ def _object(found: Any, depth: int = 0) -> Event:
     if depth > MAX_DEPTH:
         raise ValueError(f"Expected at most {MAX_DEPTH} events within each other.")
     if isinstance(found, list) and len(found) >= 2 and isinstance(found[1], str):
-        found = {
-            "class_name": found[1],
-            **dict(zip(FIELDS.get(found[1], ()), found[2:], strict=False)),
-        }
+        fields = FIELDS.get(found[1], ())
+        found = {"class_name": found[1], **dict(zip(fields, found[2:], strict=False))}
     if not isinstance(found, Mapping) or not isinstance(found.get("class_name"), str):
         raise ValueError("Expected a DpEvent to name its class_name.")
     name = found["class_name"]
     if name not in FIELDS:
         raise ValueError(f"Expected the event {name[:60]} to be one of: {', '.join(FIELDS)}.")
-    if lacking := [each for each in FIELDS[name] if each not in found]:
-        raise ValueError(f"Expected the event {name} to have {lacking[0]}.")
-    values = {each: found[each] for each in FIELDS[name]}
+    values: Event = {}
+    for field in FIELDS[name]:
+        if field not in found:
+            raise ValueError(f"Expected the event {name} to have {field}.")
+        values[field] = found[field]
     if "event" in values:
         values["event"] = _object(values["event"], depth + 1)
     if "events" in values:
@@ -187,18 +202,18 @@ def _on_one_sample(event: Event, sampler: str, q: float) -> Iterator[Drawn]:
     if len(inner) == 1 and inner[0].count == 1:
         yield sampler, Release(q, inner[0].sigma)
     elif inner:
-        yield (
-            sampler,
-            Release(q, math.hypot(*(math.sqrt(each.count) / each.sigma for each in inner)) ** -1),
-        )
+        ratios = [math.sqrt(each.count) / each.sigma for each in inner]
+        yield sampler, Release(q, math.hypot(*ratios) ** -1)
 
 
 def _repeated(once: list[Drawn], count: Any) -> Iterator[Drawn]:
     if len(once) == 1:
         ((sampler, each),) = once
-        yield sampler, replace(each, count=each.count * Claim(steps=count).steps)  # type: ignore[operator]
+        times = Claim(steps=count).steps
+        yield sampler, replace(each, count=each.count * times)  # type: ignore[operator]
         return
-    if not isinstance(count, int) or not 1 <= count * max(1, len(once)) <= MAX_RELEASES:
+    few_enough = isinstance(count, int) and 1 <= count * max(1, len(once)) <= MAX_RELEASES
+    if not few_enough:
         raise ValueError(
             f"Expected the event to be at most {MAX_RELEASES:,} kinds of steps, one after another."
         )
@@ -214,11 +229,13 @@ def _literal(node: ast.expr, depth: int = 0) -> Any:
             func=ast.Name(id=name) | ast.Attribute(attr=name), args=given, keywords=named
         ):
             values = dict(zip(FIELDS.get(name, ()), given, strict=False))
-            values |= {each.arg: each.value for each in named if each.arg}
-            return {
-                "class_name": name,
-                **{key: _literal(each, depth + 1) for key, each in values.items()},
-            }
+            for keyword in named:
+                if keyword.arg:
+                    values[keyword.arg] = keyword.value
+            event: Event = {"class_name": name}
+            for key, value in values.items():
+                event[key] = _literal(value, depth + 1)
+            return event
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return [_literal(each, depth + 1) for each in items]
         case ast.Constant(value=int() | float() as value):

@@ -53,11 +53,11 @@ def completeness(claim: Claim, told: Collection[str] = ()) -> str:
     >>> completeness(known, told=("unit", "adjacency", "clipping", "normalisation", "accountant"))
     '11 of 13 facts are stated; missing: epsilon; whether the best of several runs was chosen.'
     """
-    missing = [each for each in FACTS if not (each.name in told or each.stated(claim))]
-    stated = len(FACTS) - len(missing)
+    missing = []
+    for fact in FACTS:
+        if fact.name not in told and not fact.stated(claim):
+            missing.append(fact.words)
     if not missing:
         return f"All {len(FACTS)} facts are stated."
-    return (
-        f"{stated} of {len(FACTS)} facts are stated; missing:"
-        f" {'; '.join(each.words for each in missing)}."
-    )
+    stated = len(FACTS) - len(missing)
+    return f"{stated} of {len(FACTS)} facts are stated; missing: {'; '.join(missing)}."

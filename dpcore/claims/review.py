@@ -24,17 +24,18 @@ def compared(printed: Printed, bounds: Bounds) -> tuple[str, str]:
     sentence.
     """
     share = 100 * (1 - bounds.upper / printed.value)
-    words = {
-        "room": f"{share:.0f} % below" if share >= 0.5 else "just within",
-        "proven": proven(bounds, printed),
-    }
+    room = f"{share:.0f} % below" if share >= 0.5 else "just within"
+    words = {"room": room, "proven": proven(bounds, printed)}
     if bounds.lower > printed.high:
         standing = name = "refuted"
     elif bounds.upper <= printed.value:
         standing = name = "holds"
     else:
-        standing, name = "unproven", "rounded_down" if bounds.lower > printed.value else "unproven"
-    name = "without_upper" if standing == "unproven" and math.isinf(bounds.upper) else name
+        standing = name = "unproven"
+        if math.isinf(bounds.upper):
+            name = "without_upper"
+        elif bounds.lower > printed.value:
+            name = "rounded_down"
     return standing, _sentence("verdicts", name, bounds, printed, **words)
 
 
@@ -44,8 +45,10 @@ def given(condition: str, sentence: str) -> str:
     >>> given("Under zero-out adjacency", "Epsilon is certified to be at most 3.")
     'Under zero-out adjacency epsilon is certified to be at most 3.'
     """
+    if not condition:
+        return sentence
     comma = "," if condition.startswith("If ") else ""
-    return f"{condition}{comma} {lowered(sentence)}" if condition else sentence
+    return f"{condition}{comma} {lowered(sentence)}"
 
 
 def insufficient(lacking: Sequence[str]) -> str:
@@ -59,9 +62,12 @@ def insufficient(lacking: Sequence[str]) -> str:
 
 def proven(bounds: Bounds, printed: Printed | None = None) -> str:
     """Say the proven bounds of epsilon."""
-    name = (
-        "between" if math.isfinite(bounds.upper) else "at_least" if bounds.lower > 0 else "nothing"
-    )
+    if math.isfinite(bounds.upper):
+        name = "between"
+    elif bounds.lower > 0:
+        name = "at_least"
+    else:
+        name = "nothing"
     return _sentence("proven", name, bounds, printed)
 
 
@@ -70,15 +76,15 @@ def of_accountant(name: str, own: Sequence[Recount], printed: Printed) -> str:
     ("looser").
     """
     title = ACCOUNTANTS[own[0].accountant].title
-    finite = [value for each in own for value in (each.least, each.most) if math.isfinite(value)]
+    finite: list[float] = []
+    for each in own:
+        finite += filter(math.isfinite, (each.least, each.most))
     if not finite:
         return f"{title} has no number here. {own[0].note}".strip()
     least, most = short(min(finite)), short(max(finite))
-    gives = (
-        most
-        if least == most or name == "looser"
-        else f"{least} to {most}, depending on how it is run"
-    )
+    gives = most
+    if least != most and name != "looser":
+        gives = f"{least} to {most}, depending on how it is run"
     return SENTENCES["accountants"][name].format(title=title, gives=gives, claimed=printed.shown)
 
 
@@ -96,7 +102,9 @@ def sentence_for(
         "sentence": sentence,
         "known": lowered(proven(bounds, printed).rstrip(".")),
     }
-    words["condition"] = f" {lowered(condition)}" if condition else ""
+    words["condition"] = ""
+    if condition:
+        words["condition"] = f" {lowered(condition)}"
     way_out = "certified" if math.isfinite(bounds.upper) else "proof"
     words["way_out"] = _sentence("ways_out", way_out, bounds, printed)
     return _sentence("reviews", standing, bounds, printed, **words)
@@ -108,10 +116,12 @@ def of_insufficient(sentence: str) -> str:
 
 
 def _sentence(part: str, name: str, bounds: Bounds, printed: Printed | None, **words: str) -> str:
-    digits = printed.digits if printed else DIGITS
+    digits, claimed = DIGITS, ""
+    if printed is not None:
+        digits, claimed = printed.digits, printed.shown
     numbers = {
         "lower": outward(bounds.lower, math.floor, digits),
         "upper": outward(bounds.upper, math.ceil, digits),
-        "claimed": printed.shown if printed else "",
+        "claimed": claimed,
     }
     return SENTENCES[part][name].format(**words, **numbers)

@@ -9,7 +9,7 @@ from dpcore.claims.claim import ADJACENCIES, Claim, own_adjacency, sampler_under
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.beside import Beside, Laplace, Other
 from dpcore.privacy.ends import safe_pair
-from dpcore.privacy.mechanism import Kind, Mechanism, Reading
+from dpcore.privacy.mechanism import Kind, Mechanism, Reading, Release
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.sampling import sampler_of
 from dpcore.privacy.sampling.base import Poisson
@@ -95,9 +95,8 @@ class ClaimedSetup:
     @property
     def mechanism(self) -> Mechanism:
         """The largest mechanism: the largest rate, and the most steps at it."""
-        return max(
-            (each.most for each in self.cases), key=lambda each: (each.releases[0].q, each.steps)
-        )
+        mechanisms = [each.most for each in self.cases]
+        return max(mechanisms, key=lambda each: (each.releases[0].q, each.steps))
 
     @property
     def fewest(self) -> int:
@@ -112,8 +111,16 @@ class ClaimedSetup:
     @property
     def rates(self) -> tuple[float, float]:
         """The smallest and the largest sampling rate of a step."""
-        found = [release.q for each in self.cases for release in each.most.releases]
+        found = [release.q for release in self._releases]
         return min(found), max(found)
+
+    @property
+    def _releases(self) -> list[Release]:
+        """Those of the largest mechanism of each reading."""
+        found: list[Release] = []
+        for case in self.cases:
+            found += case.most.releases
+        return found
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -139,41 +146,48 @@ class ClaimedSetup:
         if self.runs is not None:
             return self._of_best(self.runs)
         found = [self._of_case(each) for each in self.cases]
+        lower = min(each.lower for each in found)
         last = max(found, key=lambda each: each.upper)
-        return replace(last, lower=min(each.lower for each in found))
+        return replace(last, lower=lower)
 
     def _of_best(self, runs: NumberOfRuns) -> Bounds:
         """Bound the best of several runs: from below by one run, since a score may be chance."""
-        seen, one = delta_of_one(runs, self.delta), Bounds(0.0, math.inf, Kind.CERTIFIED)
+        seen = delta_of_one(runs, self.delta)
+        one = Bounds(0.0, math.inf, Kind.CERTIFIED)
         if seen < 1:
             one = replace(self, runs=None, delta=seen).proven_bounds()
         if self.sampler != Poisson.name or self.adjacency not in PRESENT:
             return replace(one, upper=math.inf, note=NO_CHOICE)
-        best = [
-            best_of(runs, [each.most], ACCOUNTANTS[CERTIFIED], self.delta) for each in self.cases
-        ]
+        best = []
+        for case in self.cases:
+            best.append(best_of(runs, [case.most], ACCOUNTANTS[CERTIFIED], self.delta))
         worst = max(best, key=lambda each: each.value)
         reason = worst.note if math.isinf(worst.value) else ""
-        notes = [each for each in (one.note, reason, runs.condition) if each]
-        return replace(one, upper=worst.value, note=" ".join(dict.fromkeys(notes)))
+        notes: list[str] = []
+        for note in (one.note, reason, runs.condition):
+            if note and note not in notes:
+                notes.append(note)
+        return replace(one, upper=worst.value, note=" ".join(notes))
 
     def __str__(self) -> str:
         """Describe the setup within a sentence."""
-        steps = (
-            f"{self.most:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
-        )
+        batches = sampler_of(self.sampler).phrase
+        if ":" in self.sampler:
+            batches = f"{batches} ({self.sampler})"
+        rates = _spread(list(self.rates))
+        sigmas = _spread([release.sigma for release in self._releases])
+        steps = f"{self.most:,}"
+        if self.fewest != self.most:
+            steps = f"{self.fewest:,} to {steps}"
         word = "step" if self.most == 1 else "steps"
-        lengths = " or ".join(f"{each:,}" for each in self.lengths)
-        batches = sampler_of(self.sampler).phrase + (
-            f" ({self.sampler})" if ":" in self.sampler else ""
-        )
-        sigmas = _spread([release.sigma for each in self.cases for release in each.most.releases])
-        return (
-            f"{batches}, q = {_spread(list(self.rates))}, sigma = {sigmas}, {steps} {word}"
-            f"{f', {lengths} an epoch' if lengths else ''}, delta = {plain(self.delta)} "
-            f"and {self.neighbours}{f', {self.runs.phrase}' if self.runs else ''}"
-            f"{self._others_in_words}"
-        )
+        text = f"{batches}, q = {rates}, sigma = {sigmas}, {steps} {word}"
+        if self.lengths:
+            lengths = " or ".join(f"{each:,}" for each in self.lengths)
+            text += f", {lengths} an epoch"
+        text += f", delta = {plain(self.delta)} and {self.neighbours}"
+        if self.runs is not None:
+            text += f", {self.runs.phrase}"
+        return text + self._others_in_words
 
     @property
     def _others_in_words(self) -> str:
@@ -193,10 +207,12 @@ class ClaimedSetup:
             return self._transferred(mechanism_bounds(case.most, self.sampler, self.delta))
         name = sampler_under(self.adjacency, self.sampler)
         rate = self._rate(case)
-        ends = sorted({case.fewest.steps, case.most.steps})
-        found = [sampler_bounds(name, rate, first.sigma, steps, self.delta) for steps in ends]
-        lower = self._still_told(case) if case.left_out else found[0].lower
-        both = replace(found[-1], lower=min(lower, found[0].lower))
+        fewest = sampler_bounds(name, rate, first.sigma, case.fewest.steps, self.delta)
+        most = sampler_bounds(name, rate, first.sigma, case.most.steps, self.delta)
+        lower = fewest.lower
+        if case.left_out:
+            lower = min(lower, self._still_told(case))
+        both = replace(most, lower=lower)
         if name != self.sampler:
             return both
         return self._transferred(both)
@@ -207,7 +223,8 @@ class ClaimedSetup:
         most = _of(accountant.spent(case.most, self.delta))
         if case.fewest == case.most:
             return most
-        return replace(most, lower=accountant.spent(case.fewest, self.delta).lower or 0.0)
+        fewest = accountant.spent(case.fewest, self.delta)
+        return replace(most, lower=fewest.lower or 0.0)
 
     def _still_told(self, case: Case) -> float:
         """Return a lower bound if an epoch may leave examples out."""
@@ -222,7 +239,9 @@ class ClaimedSetup:
 
     def _rate(self, case: Case) -> float:
         """Return the sampler's rate, one over the length of an epoch if it goes by epochs."""
-        return 1 / case.epoch if sampler_of(self.sampler).by_epoch else case.most.releases[0].q
+        if sampler_of(self.sampler).by_epoch:
+            return 1 / case.epoch
+        return case.most.releases[0].q
 
     def _transferred(self, own: Bounds) -> Bounds:
         """Return the bounds under the claim's adjacency, from those under the sampler's own:
@@ -241,7 +260,9 @@ class ClaimedSetup:
 def missing(claim: Claim) -> tuple[str, ...]:
     """Name all that a claim lacks for a mechanism, beside epsilon."""
     if claim.mechanism is not None:
-        return () if claim.delta is not None else ("delta",)
+        if claim.delta is None:
+            return ("delta",)
+        return ()
     lacks = {
         "the sampling rate q, or the batch and the number of examples": not rates_of(claim),
         "the noise multiplier sigma": claim.sigma is None,
@@ -265,5 +286,7 @@ def setup_of(claim: Claim) -> ClaimedSetup:
 
 
 def _spread(values: list[float]) -> str:
-    low, high = (nearest(each) for each in (min(values), max(values)))
-    return low if low == high else f"{low} to {high}"
+    low, high = nearest(min(values)), nearest(max(values))
+    if low == high:
+        return low
+    return f"{low} to {high}"

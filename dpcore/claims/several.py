@@ -28,11 +28,10 @@ def headline(runs: Sequence[Run], verdicts: Sequence[ClaimVerdict]) -> str:
     verb = "holds" if holding == 1 else "hold"
     parts = [f"{holding} of {len(verdicts)} runs {verb}"]
     for standing in Standing:
-        names = [
-            label_of(run, place)
-            for place, (run, verdict) in enumerate(zip(runs, verdicts, strict=True))
-            if verdict.standing is standing
-        ]
+        names = []
+        for place, (run, verdict) in enumerate(zip(runs, verdicts, strict=True)):
+            if verdict.standing is standing:
+                names.append(label_of(run, place))
         if names and standing is not Standing.HOLDS:
             is_or_are = "is" if len(names) == 1 else "are"
             parts.append(f"{_joined(names)} {is_or_are} {standing.value}")
@@ -53,18 +52,28 @@ def row_of(run: Run, verdict: ClaimVerdict) -> dict[str, str]:
         length = f"{claim.steps:,} steps"
     elif claim.epochs is not None:
         length = f"{claim.epochs:g} epochs"
+    epsilon = NONE
+    if claim.epsilon is not None:
+        epsilon = written(claim.epsilon)
     rate = NONE
     if claim.q is not None:
         rate = f"q {plain(claim.q)}"
     elif claim.batch is not None:
-        of_examples = "" if claim.examples is None else f" of {claim.examples:,}"
-        rate = f"{claim.batch:,}{of_examples}"
+        rate = f"{claim.batch:,}"
+        if claim.examples is not None:
+            rate = f"{rate} of {claim.examples:,}"
     return {
         "run": run.label[:MAX_LABEL] or NONE,
-        "epsilon": NONE if claim.epsilon is None else written(claim.epsilon),
-        "delta": NONE if claim.delta is None else plain(claim.delta),
-        "sigma": NONE if claim.sigma is None else plain(claim.sigma),
+        "epsilon": epsilon,
+        "delta": _plain_or_none(claim.delta),
+        "sigma": _plain_or_none(claim.sigma),
         "batches": rate,
         "length": length,
         "verdict": verdict.standing.value,
     }
+
+
+def _plain_or_none(value: float | None) -> str:
+    if value is None:
+        return NONE
+    return plain(value)

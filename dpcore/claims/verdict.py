@@ -60,11 +60,9 @@ class ClaimVerdict:
     @property
     def room(self) -> float | None:
         """The claimed epsilon less the proven one; None unless the claim holds."""
-        if (
-            self.standing is not Standing.HOLDS
-            or self.certificate is None
-            or self.claim.epsilon is None
-        ):
+        if self.standing is not Standing.HOLDS:
+            return None
+        if self.certificate is None or self.claim.epsilon is None:
             return None
         return self.claim.epsilon.value - self.certificate.bounds.upper
 
@@ -84,12 +82,14 @@ def judge(claim: Claim, told: Collection[str] = ()) -> ClaimVerdict:
 
 
 def _verdict(claim: Claim) -> ClaimVerdict:
-    lacking, wrong = missing(claim), clashes(claim)
+    lacking = missing(claim)
+    wrong = clashes(claim)
     if wrong:
         return _without(claim, Standing.CONTRADICTORY, " ".join(wrong))
     if lacking:
-        named = (*lacking, *(("epsilon",) if claim.epsilon is None else ()))
-        return _without(claim, Standing.INSUFFICIENT, review.insufficient(named))
+        if claim.epsilon is None:
+            lacking = (*lacking, "epsilon")
+        return _without(claim, Standing.INSUFFICIENT, review.insufficient(lacking))
     try:
         setup = setup_of(claim)
         certificate = Certificate(setup, setup.proven_bounds())
@@ -101,35 +101,46 @@ def _verdict(claim: Claim) -> ClaimVerdict:
 def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     setup, bounds = certificate.setup, certificate.bounds
     counted = () if setup.beside else recounts(setup)  # they know Gaussian steps alone
-    notes, condition = _notes(claim, certificate), _condition(claim, setup)
+    notes = _notes(claim, certificate)
+    condition = _condition(claim, setup)
     if claim.epsilon is None:
-        text = review.insufficient(("epsilon",))
-        words = (
-            f"{text} {review.given(condition, review.proven(bounds))}",
-            review.of_insufficient(text),
-        )
+        words = _without_epsilon(bounds, condition)
         return ClaimVerdict(claim, Standing.INSUFFICIENT, *words, certificate, counted, (), notes)
     given_by = giving(counted, claim.epsilon)
     name, sentence = review.compared(claim.epsilon, bounds)
     standing, sentence = Standing(name), review.given(condition, sentence)
-    gives_it = claim.accountant in [each.accountant for each in given_by]
-    own = () if gives_it else tuple(each for each in counted if each.accountant == claim.accountant)
-    gives_more = bool(own) and all(each.least > claim.epsilon.value for each in own)
-    if (
-        gives_more
-        and standing is Standing.HOLDS
-        and any(each.nearly(claim.epsilon) for each in own)
-    ):
+    own = _differing(claim.accountant, counted, given_by)
+    gives_more = bool(own) and min(each.least for each in own) > claim.epsilon.value
+    gives_less = bool(own) and max(each.most for each in own) < claim.epsilon.value
+    differs_in_a_digit = any(each.nearly(claim.epsilon) for each in own)
+    if gives_more and differs_in_a_digit and standing is Standing.HOLDS:
         notes = (review.of_accountant("digit", own, claim.epsilon), *notes)
     elif gives_more and standing is not Standing.REFUTED:
         sentence = f"{review.of_accountant('other', own, claim.epsilon)} {sentence}"
         standing = Standing.CONTRADICTORY
-    elif own and all(each.most < claim.epsilon.value for each in own):
+    elif gives_less:
         notes = (review.of_accountant("looser", own, claim.epsilon), *notes)
     written = review.sentence_for(
         standing.value, claim.epsilon, str(setup), sentence, bounds, condition
     )
     return ClaimVerdict(claim, standing, sentence, written, certificate, counted, given_by, notes)
+
+
+def _without_epsilon(bounds: Bounds, condition: str) -> tuple[str, str]:
+    """Return the sentence on a claim that lacks epsilon alone, and the one for a review."""
+    text = review.insufficient(("epsilon",))
+    known = review.given(condition, review.proven(bounds))
+    return f"{text} {known}", review.of_insufficient(text)
+
+
+def _differing(
+    accountant: str | None, counted: Collection[Recount], given_by: Collection[Recount]
+) -> list[Recount]:
+    """Return the numbers of the claim's accountant; none if one of them is the claimed number."""
+    for each in given_by:
+        if each.accountant == accountant:
+            return []
+    return [each for each in counted if each.accountant == accountant]
 
 
 def _condition(claim: Claim, setup: ClaimedSetup) -> str:
@@ -149,7 +160,9 @@ def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
 
 def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     setup, note = certificate.setup, certificate.bounds.note
-    notes = [note] if note else []
+    notes = []
+    if note:
+        notes.append(note)
     if claim.sampler is None:
         notes.append(f"{review.NOTES['assumed']} {_if_shuffled(claim, certificate)}".strip())
     elif setup.sampler != Poisson.name:
@@ -159,9 +172,8 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     if setup.fewest < setup.most:
         notes.append(review.NOTES["steps"].format(setup.fewest, setup.most))
     if len(setup.lengths) > 1:
-        notes.append(
-            review.NOTES["epoch"].format(" or ".join(f"{each:,}" for each in setup.lengths))
-        )
+        lengths = " or ".join(f"{each:,}" for each in setup.lengths)
+        notes.append(review.NOTES["epoch"].format(lengths))
     low, high = setup.rates
     if low < high and len(setup.mechanism.releases) == 1:
         notes.append(review.NOTES["rate"].format(nearest(low, 6), nearest(high, 6)))
@@ -180,23 +192,30 @@ def _if_shuffled(claim: Claim, certificate: Certificate) -> str:
 
 
 def _of_delta(claim: Claim) -> tuple[str, ...]:
-    warning = delta_warning(claim.delta, claim.examples) if claim.delta is not None else ""
-    return (warning,) if warning else ()
+    if claim.delta is None:
+        return ()
+    warning = delta_warning(claim.delta, claim.examples)
+    if not warning:
+        return ()
+    return (warning,)
 
 
 def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
     """Return the verdict for JSON, with its certificate, its recounts, and its mechanism as a
     DpEvent.
     """
-    certificate = verdict.certificate
+    claimed = {name: _value(each) for name, each in values_of(verdict.claim).items()}
+    certificate = None
+    if verdict.certificate is not None:
+        certificate = _certificate(verdict.certificate)
     return {
-        "claim": {name: _value(each) for name, each in values_of(verdict.claim).items()},
+        "claim": claimed,
         "verdict": verdict.standing.value,
         "sentence": verdict.sentence,
         "room": verdict.room,
-        "certificate": None if certificate is None else _certificate(certificate),
-        "given_by": [_recount(each) for each in verdict.given_by],
-        "counted": [_recount(each) for each in verdict.counted],
+        "certificate": certificate,
+        "given_by": list(map(_recount, verdict.given_by)),
+        "counted": list(map(_recount, verdict.counted)),
         "notes": list(verdict.notes),
         "complete": verdict.complete,
         "review": verdict.review,
@@ -208,7 +227,7 @@ def _value(value: Any) -> Any:
     if isinstance(value, Mechanism):
         return event_of(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Laplace):
-        return [event_beside(each) for each in value]
+        return list(map(event_beside, value))
     return getattr(value, "text", value)
 
 

@@ -24,14 +24,18 @@ class WorkedExample:
 FACTS: dict[str, Any] = tomllib.loads(
     Path(__file__).with_name("worked.toml").read_text(encoding="utf-8")
 )
-EXAMPLES = tuple(
-    WorkedExample(
+
+
+def _example(name: str, facts: dict[str, Any]) -> WorkedExample:
+    values = {**facts["claim"], "epsilon": Printed(facts["claim"]["epsilon"])}
+    return WorkedExample(
         name=name,
         title=facts["title"],
         source=FACTS["sources"][facts["source"]],
         place=facts["place"],
-        claim=Claim(**facts["claim"] | {"epsilon": Printed(facts["claim"]["epsilon"])}),
+        claim=Claim(**values),
         note=" ".join(facts.get("note", "").split()),
     )
-    for name, facts in FACTS["examples"].items()
-)
+
+
+EXAMPLES = tuple(_example(name, facts) for name, facts in FACTS["examples"].items())

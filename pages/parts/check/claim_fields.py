@@ -39,7 +39,7 @@ def titles_of(name: str) -> Mapping[str, str]:
         return BATCHES
     if name == "adjacency":
         return ADJACENCIES
-    return {name: each.title for name, each in ACCOUNTANTS.items()}
+    return {accountant: each.title for accountant, each in ACCOUNTANTS.items()}
 
 
 def label_of(name: str) -> str:
@@ -50,7 +50,9 @@ def label_of(name: str) -> str:
     """
     if name in CHOICES:
         return CHOICES[name]
-    return FIELDS[name]["label"] if name in FIELDS else "Best of so many runs"
+    if name in FIELDS:
+        return FIELDS[name]["label"]
+    return "Best of so many runs"
 
 
 def said_by_hand(by_hand: Sequence[str]) -> str:
@@ -115,7 +117,9 @@ def fill_in(texts: Mapping[str, str]) -> None:
     """Give fields these texts. In a callback, or before the fields are drawn."""
     fields = {}
     for name, text in texts.items():
-        fields[key_of(name)] = text or (UNSAID if name in CHOICES else "")
+        if not text and name in CHOICES:
+            text = UNSAID
+        fields[key_of(name)] = text
     write(fields)
 
 
@@ -132,8 +136,10 @@ steps=None, sampler=None, adjacency=None, accountant=None, runs=None, mechanism=
             continue
         if name in FIELDS:
             values[name] = _checked(name, text)
+        elif name == RUNS:
+            values[name] = read_runs(text)
         else:
-            values[name] = read_runs(text) if name == RUNS else text
+            values[name] = text
     return Claim(**values)
 
 
@@ -174,5 +180,8 @@ def short_form(text: str) -> str:
     if len(text) <= LONG or not re.fullmatch(r"[\d.e-]+", text):
         return text
     value = float(text)
-    whole = round(1 / value) if value else 0
-    return f"1/{whole}" if whole and 1 / whole == value else text
+    if not value:
+        return text
+    whole = round(1 / value)
+    same_number = bool(whole) and 1 / whole == value
+    return f"1/{whole}" if same_number else text

@@ -82,14 +82,18 @@ class Entered:
         for number, run in enumerate(self.runs):
             if number != self.opened:
                 found.append(_with(run, set_of(number)))
+            elif self.problem:
+                found.append(run.claim)
             else:
-                found.append(run.claim if self.problem else self.claim)
+                found.append(self.claim)
         return found
 
     @property
     def told(self) -> frozenset[str]:
         """The facts of a claim that the words of the text state."""
-        return self.runs[self.opened].told if self.read else frozenset()
+        if self.read is None:
+            return frozenset()
+        return self.runs[self.opened].told
 
 
 def set_of(number: int) -> dict[str, str]:
@@ -128,19 +132,26 @@ def entered_claim(text: str) -> Entered:
             found = read_once(text)
     except ValueError as error:  # there is nothing to edit
         return Entered(Claim(), None, text, str(error))
-    asked = pasted or any(page_text(f"claim_{name}", "").strip() for name in NAMES)
+    typed = any(page_text(f"claim_{name}", "").strip() for name in NAMES)
     label = "Edit what was read" if pasted else "Type it instead"
     place = st.container(key="claim_fields")
     with place:
-        box = st.expander(label, expanded=asked)  # one with a key would stay as it was
-    opened = opened_of(found) if found else 0
-    by_hand = changed(found.runs[opened]) if found else {}
+        # One with a key would stay as it was.
+        box = st.expander(label, expanded=pasted or typed)
+    opened = 0
+    by_hand: dict[str, str] = {}
+    if found is not None:
+        opened = opened_of(found)
+        by_hand = changed(found.runs[opened])
     try:
         with box:
             draw_fields()
-            if by_hand and found:
+            if by_hand and found is not None:
                 _show_by_hand(tuple(by_hand), found, opened)
-        claim = _with(found.runs[opened], by_hand) if found else claim_of(field_texts())
+        if found is not None:
+            claim = _with(found.runs[opened], by_hand)
+        else:
+            claim = claim_of(field_texts())
     except ValueError as error:
         return Entered(Claim(), found, text, str(error), opened, tuple(by_hand))
     return Entered(claim, found, text, "", opened, tuple(by_hand))
@@ -164,23 +175,27 @@ def _with(run: Run, texts: Mapping[str, str]) -> Claim:
     Errors: ValueError says what to write instead.
     """
     typed = claim_of(texts)
-    claim = replace(run.claim, **{name: getattr(typed, name) for name in texts})
+    values = {name: getattr(typed, name) for name in texts}
+    claim = replace(run.claim, **values)
     several = claim.mechanism is not None and len(claim.mechanism.releases) > 1
-    return replace(claim, mechanism=None) if texts and not several else claim
+    if texts and not several:
+        claim = replace(claim, mechanism=None)
+    return claim
 
 
 def _show_by_hand(by_hand: tuple[str, ...], found: Read, opened: int) -> None:
     """Mark the fields that were set by hand, and offer to take that back, or use it for all."""
-    labels = ", ".join(f".st-key-claim_{name} [data-testid=stWidgetLabel] p" for name in by_hand)
-    marks = labels.replace(" p", " p::after")
+    after_labels = []
+    for name in by_hand:
+        after_labels.append(f".st-key-claim_{name} [data-testid=stWidgetLabel] p::after")
+    marks = ", ".join(after_labels)
     st.html(f'<style>{marks} {{content: " (by hand)"}}</style>')
     row = st.container(horizontal=True, gap="small", vertical_alignment="center", key="by_hand")
     row.caption(said_by_hand(by_hand), width="content")
     row.button("Back to what was read", key="claim_back", on_click=open_run, args=(opened, True))
     if len(found.runs) > 1:
-        row.button(
-            f"Use it for all {len(found.runs)} runs", key="claim_for_all", on_click=set_for_all
-        )
+        label = f"Use it for all {len(found.runs)} runs"
+        row.button(label, key="claim_for_all", on_click=set_for_all)
 
 
 @uninterrupted

@@ -52,14 +52,16 @@ def show_text(entered: Entered) -> None:
     assert found is not None
     parts = list(marked_parts(entered))
     st.html(f"<h2 class=part>{READ}</h2>")
-    if any(each.get("offers") for each in parts):
+    any_offers = any(each.get("offers") for each in parts)
+    if any_offers:
         st.caption(LEGEND)
+    titles = {name: label_of(name) for name in (*FIELDS, *CHOICES)}
     data = {
         "label": READ,
         "of": _mark_of(entered.text, entered.opened),
         "heard": st.session_state.get(HEARD, 0),
         "parts": parts,
-        "titles": {name: label_of(name) for name in (*FIELDS, *CHOICES)},
+        "titles": titles,
     }
     mount("claim_text", KEY, data, filled=_fill)
     _show_offers(entered, found)
@@ -112,19 +114,19 @@ def _pressed(found: Read) -> list[Said]:
 
 def _part(text: str, said: Said, empty: list[str], entered: Entered) -> dict[str, Any]:
     if not said.why:
-        set_since = said.field in entered.by_hand
-        look = {"passed": True, "why": "it was changed by hand"} if set_since else {}
-        return {"text": text, "field": said.field, **look}
+        taken: dict[str, Any] = {"text": text, "field": said.field}
+        if said.field in entered.by_hand:
+            taken |= {"passed": True, "why": "it was changed by hand"}
+        return taken
     offers = offers_of(said, empty)
     part: dict[str, Any] = {"text": text, "why": said.why, "passed": True}
     if not offers:
         return part
     part |= {"start": said.start, "offers": offers}
-    filled = [
-        name
-        for name, place in places_of(entered.opened).items()
-        if place == said.start and name in entered.by_hand
-    ]
+    filled = []
+    for name, place in places_of(entered.opened).items():
+        if place == said.start and name in entered.by_hand:
+            filled.append(name)
     if filled:
         part |= {"field": f"{filled[0]}, by hand", "passed": False}
     elif may_be_right(said):
@@ -143,7 +145,9 @@ def offers_of(said: Said, empty: list[str]) -> list[list[str]]:
     """
     own = text_of(said.value)
     if said.field in CHOICES:
-        return [[said.field, titles_of(said.field)[own]]] if fits(said.field, own) else []
+        if not fits(said.field, own):
+            return []
+        return [[said.field, titles_of(said.field)[own]]]
     names = sorted(FIELDS, key=lambda name: (name != said.field, name not in empty))
     return [[name, own] for name in names if fits(name, own)]
 
@@ -172,8 +176,10 @@ def _fill() -> None:
     except ValueError:
         return
     presses = sent(KEY, "filled")
+    if not isinstance(presses, list):
+        return
     opened = opened_of(found)
-    for each in presses if isinstance(presses, list) else []:
+    for each in presses:
         match each:
             case [int(number), str(of), int(start), str(name)]:
                 new = number > st.session_state.get(HEARD, 0)
@@ -201,9 +207,10 @@ def _take_back(found: Read, opened: int, start: int) -> None:
     """Give the fields that were filled from a place what was read for them: it is another's now."""
     places = places_of(opened)
     said = texts_of(found.runs[opened].claim)
-    for name in [name for name, place in places.items() if place == start]:
-        del places[name]
-        fill_in({name: said[name]})
+    for name, place in list(places.items()):
+        if place == start:
+            del places[name]
+            fill_in({name: said[name]})
 
 
 def offered_values(found: Read, now: Mapping[str, str]) -> dict[tuple[str, str], str]:
@@ -245,12 +252,14 @@ def _show_offers(entered: Entered, found: Read) -> None:
     row = st.container(horizontal=True, gap="small")
     whole = together(offered, now)
     if whole:
+        fields = {key_of(name): text for name, text in whole.items()}
+        labels = ", ".join(map(label_of, whole))
         row.button(
             ALL.format(len(whole)),
             key="offer_all",
             on_click=write,
-            args=({key_of(name): text for name, text in whole.items()},),
-            help=ONE_TRAINING.format(", ".join(label_of(name) for name in whole)),
+            args=(fields,),
+            help=ONE_TRAINING.format(labels),
         )
     for (name, text), why in list(offered.items())[:MAX_OFFERS]:
         instead = " instead" if now[name] else ""
@@ -264,4 +273,6 @@ def _show_offers(entered: Entered, found: Read) -> None:
 
 
 def _title(name: str, text: str) -> str:
-    return titles_of(name)[text] if name in CHOICES else text
+    if name in CHOICES:
+        return titles_of(name)[text]
+    return text

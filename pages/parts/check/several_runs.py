@@ -27,7 +27,8 @@ def show_runs(entered: Entered, verdicts: Sequence[ClaimVerdict]) -> None:
         button = f"<button type=button data-run={number} aria-pressed={opened}>{name}</button>"
         cells = row_of(run, verdict)
         word = f"{sign(verdict.standing, 'claim')} {cells['verdict'].capitalize()}"
-        rows.append([button, *map(escape, [*cells.values()][1:-1]), word])
+        numbers = [*cells.values()][1:-1]  # between the name and the verdict
+        rows.append([button, *map(escape, numbers), word])
     heads = [each.capitalize() for each in row_of(entered.runs[0], verdicts[0])]
     made = html_table(heads, rows, kind="verdicts claimed", numbers=heads[1:-1])
     mount("claim_runs", KEY, {"table": made, "label": "Runs of the text"}, opened=_opened)
@@ -40,7 +41,8 @@ def name_of_run(run: Run, number: int) -> str:
     >>> name_of_run(Run(Claim(), (), "model A"), 0), name_of_run(Run(Claim()), 1)
     ('model A', 'Run 2')
     """
-    return label_of(run, number) if run.label else label_of(run, number).capitalize()
+    label = label_of(run, number)
+    return label if run.label else label.capitalize()
 
 
 def _opened() -> None:

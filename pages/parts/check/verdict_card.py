@@ -72,7 +72,8 @@ def show_card(verdict: ClaimVerdict, by_hand: Sequence[str] = (), run: str = "")
                 st.caption(each)
         if verdict.notes:
             count = len(verdict.notes)
-            with st.expander("1 remark" if count == 1 else f"{count} remarks", key="remarks"):
+            title = "1 remark" if count == 1 else f"{count} remarks"
+            with st.expander(title, key="remarks"):
                 st.caption("\n".join(f"- {each}" for each in verdict.notes))
 
 

@@ -93,7 +93,12 @@ def _own(chosen: Chosen) -> list[Run]:
 
 
 def _active(chosen: Chosen) -> list[Run]:
-    return [run for run in _own(chosen) if run.active and not run.cancelling and not run.followed]
+    found = []
+    for run in _own(chosen):
+        under_way = run.active and not run.cancelling
+        if under_way and not run.followed:
+            found.append(run)
+    return found
 
 
 def _early(chosen: Chosen) -> list[Run]:
@@ -105,8 +110,9 @@ def _over(chosen: Chosen) -> list[Run]:
 
 
 def _only_one(chosen: Chosen) -> list[Run]:
-    own = [run for run in chosen.charted if not run.followed]
-    return own if len(chosen.every) == 1 else []
+    if len(chosen.every) != 1:
+        return []
+    return [run for run in chosen.charted if not run.followed]
 
 
 @uninterrupted
@@ -125,7 +131,8 @@ def _load(store: Store, ids: list[str]) -> None:
 def _delete(store: Store, ids: list[str]) -> None:
     _close(DELETING)
     each_of(editing.delete, store, ids)
-    run_picker.show([run for run in run_picker.shown_runs() if run not in ids])
+    left = [run for run in run_picker.shown_runs() if run not in ids]
+    run_picker.show(left)
 
 
 @uninterrupted
@@ -172,7 +179,8 @@ def _deletion(store: Store, runs: Sequence[Run]) -> None:
         st.rerun()
     named = "\n".join(f"* {verbatim(name_of(run))}" for run in runs)
     st.markdown(f"This deletes these runs and all their measurements for good:\n{named}")
-    if any(run.status is not Status.FINISHED for run in runs):
+    some_ended_early = any(run.status is not Status.FINISHED for run in runs)
+    if some_ended_early:
         st.markdown("You can no longer resume those that ended early.")
     if any(run.sweep for run in runs):
         st.markdown("Releases of a sweep's runs still count in the cost of choosing among them.")
@@ -185,7 +193,10 @@ def _deletion(store: Store, runs: Sequence[Run]) -> None:
 def _editing(store: Store, runs: Sequence[Run]) -> None:
     if EDITING not in st.session_state:  # saved
         st.rerun()
-    saved = _tag_all(store, runs) if len(runs) > 1 else _edit(store, runs[0])
+    if len(runs) > 1:
+        saved = _tag_all(store, runs)
+    else:
+        saved = _edit(store, runs[0])
     if saved:
         _close(EDITING)
         st.rerun()
@@ -202,16 +213,17 @@ def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
     def add(store: Store, run: str) -> None:
         editing.tag(store, run, [*store.run(run).tags, *tags])
 
-    return saved and all(_change(add, store, run.id) for run in runs)
+    if not saved:
+        return False
+    return all(_change(add, store, run.id) for run in runs)
 
 
 def _edit(store: Store, run: Run) -> bool:
     """Draw the form for name, tags and note; return whether they were kept."""
     with st.form("edit_run", border=False):
         name = st.text_input("Name", run.name, key=f"edit_name_{run.id}", placeholder=name_of(run))
-        tags = st.text_input(
-            "Tags, separated by commas", ", ".join(run.tags), key=f"edit_tags_{run.id}"
-        )
+        listed = ", ".join(run.tags)
+        tags = st.text_input("Tags, separated by commas", listed, key=f"edit_tags_{run.id}")
         note = st.text_area("Note", run.note, key=f"edit_note_{run.id}")
         saved = st.form_submit_button("Save", type="primary")
 

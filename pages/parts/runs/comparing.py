@@ -106,7 +106,8 @@ def link_elsewhere(chosen: Chosen) -> None:
         if own:
             st.markdown(each["sentence"])
             link(each["page"], each["title"], {each["parameter"]: own[0].id})
-    if any(run.kind not in WORDS["elsewhere"] for run in chosen.others):
+    some_have_no_page = any(run.kind not in WORDS["elsewhere"] for run in chosen.others)
+    if some_have_no_page:
         st.info(WORDS["no_chart"])
 
 
@@ -119,7 +120,8 @@ def show_differences(chosen: Chosen) -> None:
     st.subheader(differing, anchor=False)
     charted = [run for run in runs if run in chosen.charted and not run.followed]
     ways = [link_of_run(run.config, f"the settings of {name_of(run)}") for run in charted]
-    rows = different([run.config for run in charted])
+    configs = [run.config for run in charted]
+    rows = different(configs)
     if charted and rows:
         st.html(_table("Settings", charted, rows, ways))
     elif len(charted) > 1:
@@ -145,7 +147,8 @@ def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
         if len(configs) == 1:
             differs = name in configs[0].chosen()
         else:
-            differs = len({getattr(each, name) for each in configs}) > 1
+            values = {getattr(each, name) for each in configs}
+            differs = len(values) > 1
         if differs:
             rows[SETTINGS[name].label] = [_written(name, each) for each in configs]
     return rows
@@ -157,7 +160,8 @@ def told_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
     for run in runs:
         for name, title in TOLD.items():
             value = run.settings.get(name)
-            rows.setdefault(title, []).append(value_text(value) if value else "–")
+            text = value_text(value) if value else "–"
+            rows.setdefault(title, []).append(text)
     return rows
 
 
@@ -191,7 +195,9 @@ def _seed(run: Run) -> str:
     seed = run.settings.get("seed")
     if seed is not None:
         return f"{seed}, chosen"
-    return "secret, not exported" if run.imported else "secret"
+    if run.imported:
+        return "secret, not exported"
+    return "secret"
 
 
 def _written(name: str, config: RunConfig) -> str:
@@ -207,7 +213,9 @@ def _table(
     """A table with a column for each run, by its place as on the charts; its texts are escaped."""
     names = []
     for place, run in enumerate(runs, 1):
-        name = f"{place}: {name_of(run)}" if len(runs) > 1 else name_of(run)
+        name = name_of(run)
+        if len(runs) > 1:
+            name = f"{place}: {name}"
         if len(name) > MAX_NAME_CHARS:
             name = f"{name[:MAX_NAME_CHARS]}…"
         names.append(name)
@@ -231,7 +239,8 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     if not found:
         st.info(f"{NONE}{elsewhere}")
         return 0
-    left = learn(filter(None, (spending_of(run, accountant) for run in found)))
+    spendings = [spending_of(run, accountant) for run in found]
+    left = learn(filter(None, spendings))
     outcomes = outcomes_of(found, accountant)
     title = titled(accountant)
     live_chart(
@@ -287,7 +296,8 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
         columns["test accuracy"].append(each.accuracy)
         columns["epsilon"].append(each.epsilon)
         columns["at least"].append(each.lower)
-        columns["kind"].append("" if each.epsilon is None else each.kind.value)
+        kind = "" if each.epsilon is None else each.kind.value
+        columns["kind"].append(kind)
     return columns
 
 
@@ -300,7 +310,8 @@ def _seeds(found: Sequence[Run]) -> None:
     several = []
     for group in groups.values():
         if len(group) > 1:
-            several.append((group[0], summary(list(map(final_accuracy, group)))))
+            accuracies = [final_accuracy(run) for run in group]
+            several.append((group[0], summary(accuracies)))
     if not several:
         return
     several.sort(key=lambda each: -each[1].mean)
@@ -323,7 +334,8 @@ def _words(each: Run) -> str:
 
 def show_classes(store: Store, runs: Sequence[Run]) -> None:
     """Draw the accuracy of each class of all runs, and the mistakes of one."""
-    watched = watched_runs(store, ids_of([run for run in runs if not run.followed]))
+    own = [run for run in runs if not run.followed]
+    watched = watched_runs(store, ids_of(own))
     tested = [each for each in watched if each.history.evaluated]
     if not tested:
         st.info("The ticked runs have not been tested yet.")

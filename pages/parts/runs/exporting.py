@@ -62,7 +62,8 @@ def _exports(store: Store, runs: Sequence[str]) -> None:
         st.caption(ONE)
         return
     try:
-        file, content, media = written(form, [record_of(store, run) for run in runs])
+        records = [record_of(store, run) for run in runs]
+        file, content, media = written(form, records)
     except ValueError as error:  # a run that has no such form, or a package that is missing
         st.info(str(error))
         return
@@ -78,7 +79,8 @@ def written(
 
     Errors: ValueError says why there is none.
     """
-    file = file_name(form, [each.run.id for each in records])
+    ids = [each.run.id for each in records]
+    file = file_name(form, ids)
     if isinstance(form, TextForm):
         return file, form.write(records), form.media
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as beside:
@@ -100,8 +102,7 @@ def _import(store: Store) -> None:
         try:
             imported = read_run(given.getvalue())
         except ValueError as error:  # it may quote the file
-            raise ValueError(
-                f"The file was not imported: {verbatim(str(error), MAX_REASON)}"
-            ) from None
+            reason = verbatim(str(error), MAX_REASON)
+            raise ValueError(f"The file was not imported: {reason}") from None
         run = within_limits.keep(store, imported, user.owner)
         tick_only([store.run(run)])

@@ -65,11 +65,7 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
         st.caption("Train every combination of the values you list, several times each.")
         base = _base(store, chosen.charted)
         axes = _axes()
-        seeds = int(
-            st.number_input("Runs of each, each with its own seed", 1, MAX_SEEDS, 3, key=SEEDS)
-        )
-        if seeds == 1:
-            st.warning(ONE_EACH)
+        seeds = _runs_of_each()
         try:
             configs = _configs(base, axes, seeds)
         except ValueError as error:
@@ -77,8 +73,9 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
                 st.error(str(error))
             configs = []
         st.text_input("Name", "Sweep", key=NAME, max_chars=MAX_SWEEP_CHARS)
+        label = f"Queue {len(configs)} runs" if configs else "Queue the runs"
         st.button(
-            f"Queue {len(configs)} runs" if configs else "Queue the runs",
+            label,
             key="sweep_start",
             type="primary",
             disabled=not configs,
@@ -90,6 +87,15 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
             f"At most {MAX_RUNS} runs. Each has its own epsilon; the results also show the epsilon"
             " of all."
         )
+
+
+def _runs_of_each() -> int:
+    """Draw the number of runs of each combination, with a warning of one alone."""
+    label = "Runs of each, each with its own seed"
+    seeds = int(st.number_input(label, 1, MAX_SEEDS, 3, key=SEEDS))
+    if seeds == 1:
+        st.warning(ONE_EACH)
+    return seeds
 
 
 def _configs(base: RunConfig, axes: Mapping[str, str], seeds: int) -> list[RunConfig]:
@@ -115,7 +121,11 @@ def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
 def _bases(store: Store, runs: Sequence[Run]) -> dict[str, RunConfig]:
     """The settings that a sweep can start from: the Lab's, and the ticked runs' by their ids."""
     form = form_of(page_fields(), device_here(store.home))
-    bases = {LAB: form.configs[0]} if form.configs else {USUAL: RunConfig()}
+    bases = {}
+    if form.configs:
+        bases[LAB] = form.configs[0]
+    else:
+        bases[USUAL] = RunConfig()
     for run in runs:
         if not run.followed:
             bases[run.id] = run.config
@@ -142,7 +152,9 @@ def _axes() -> dict[str, str]:
 
 
 def _titled(name: str) -> str:
-    return SETTINGS[name].label if name in SETTINGS else name
+    if name in SETTINGS:
+        return SETTINGS[name].label
+    return name
 
 
 def _listed(name: str, key: str, usual: str) -> str:
@@ -213,7 +225,10 @@ def _sweep(store: Store, name: str) -> int:
     active = [run for run in sweep.runs if run.active]
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
-    mine = [run.id for run in active if may_change(run) and not run.cancelling]
+    mine = []
+    for run in active:
+        if may_change(run) and not run.cancelling:
+            mine.append(run.id)
     if mine:
         row.button(
             f"Cancel the other {len(mine)}",
@@ -234,7 +249,8 @@ def _chart(sweep: Sweep) -> None:
     if len(labels) > 2:
         st.info(WIDE)
         return
-    if not labels or not any(each.accuracies for each in cells):
+    any_finished = any(each.accuracies for each in cells)
+    if not labels or not any_finished:
         return
     if len(labels) == 1:
         figure = sweep_line(cells, labels[0])
@@ -267,8 +283,9 @@ def _table(sweep: Sweep, price: Reading | None) -> str:
         values = map(value_text, point.values)
         finished = f"{len(point.accuracies)} of {len(point.runs)}"
         one = _epsilon(point.runs)
-        cells = [*values, finished, spread_text(point.accuracies), one, best if one else ""]
-        rows.append([escape(cell) for cell in cells])
+        best_here = best if one else ""
+        cells = [*values, finished, spread_text(point.accuracies), one, best_here]
+        rows.append(list(map(escape, cells)))
     return table("Sweep", "measured", heads, rows)
 
 
@@ -278,7 +295,8 @@ def _epsilon(runs: Sequence[Run]) -> str:
     known = list(filter(None, map(known_cost, spendings)))
     if not known:
         return ""
-    return marked(max(cost.value for cost in known), known[0].kind)
+    largest = max(cost.value for cost in known)
+    return marked(largest, known[0].kind)
 
 
 def _price(sweep: Sweep, price: Reading | None) -> None:
@@ -289,7 +307,8 @@ def _price(sweep: Sweep, price: Reading | None) -> None:
     st.subheader("Epsilon of choosing among them", anchor=False)
     if price is None:
         readable = all(map(can_be_read, runs))
-        st.markdown(WITHOUT if readable else NO_PRICE)
+        reason = WITHOUT if readable else NO_PRICE
+        st.markdown(reason)
         return
     delta = _delta(sweep)
     gone = sum(isinstance(each, Deleted) for each in runs)

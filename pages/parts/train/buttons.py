@@ -57,7 +57,8 @@ def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ())
 
 
 def _names_of(configs: Sequence[RunConfig]) -> list[str]:
-    return numbered([described(config) for config in configs], configs)
+    names = [described(config) for config in configs]
+    return numbered(names, configs)
 
 
 def _is_private(store: Store, run: str) -> bool:
@@ -156,7 +157,8 @@ def _say_more(configs: Sequence[RunConfig]) -> None:
         st.caption(_proven(configs[0]))
     if len(configs) > 1:
         st.caption(WORDS["several"].format(runs=len(configs)))
-    warning = seed_warning([config.seed for config in configs if config.seed is not None])
+    fixed_seeds = [config.seed for config in configs if config.seed is not None]
+    warning = seed_warning(fixed_seeds)
     if warning:
         st.warning(warning)
 
@@ -215,7 +217,9 @@ def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> s
     A run that draws Poisson batches though others are chosen says so: this epsilon is its own.
     """
     poisson = bool(form.configs) and form.configs[0].sampler == Poisson.name
-    pieces = ["Train with Poisson batches" if poisson and form.sampler != Poisson.name else "Train"]
+    pieces = ["Train"]
+    if poisson and form.sampler != Poisson.name:
+        pieces = ["Train with Poisson batches"]
     seconds = expected_seconds(store, *configs)
     if seconds is not None:
         pieces.append(duration(seconds))
@@ -227,5 +231,9 @@ def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> s
 
 def alike(run: Run, config: RunConfig) -> bool:
     """True if a run has these settings, except for the seed and settings without effect."""
-    used = {name for name, setting in SETTINGS.items() if setting.is_used(config)} - {"seed"}
-    return all(run.settings.get(name) == getattr(config, name) for name in {*used, "private"})
+    for name, setting in SETTINGS.items():
+        has_effect = name == "private" or setting.is_used(config)
+        same = run.settings.get(name) == getattr(config, name)
+        if name != "seed" and has_effect and not same:
+            return False
+    return True

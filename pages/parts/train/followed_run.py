@@ -59,8 +59,10 @@ def logged_charts(watched: RunRecord) -> None:
             with place:
                 _logged_chart(watched, name, names.index(name))
     left_out = len(names) - MAX_CHARTS
-    more = f" {left_out} more are in the exports." if left_out > 0 else ""
-    st.caption(f"{NOT_COVERED}{more}")
+    said = NOT_COVERED
+    if left_out > 0:
+        said = f"{said} {left_out} more are in the exports."
+    st.caption(said)
 
 
 def _names(watched: RunRecord) -> list[str]:
@@ -73,13 +75,15 @@ def _names(watched: RunRecord) -> list[str]:
 def _logged_chart(watched: RunRecord, name: str, number: int) -> None:
     points = [each for each in watched.history.logged if name in each.values]
     epochs = [each.epoch for each in points]
-    track = Track(watched.label, epochs, [each.values[name] for each in points])
+    values = [each.values[name] for each in points]
+    track = Track(watched.label, epochs, values)
     figure = track_figure([track], "epoch", escape(name))
     figure.update_yaxes(rangemode="normal")
     follows = []
+    going_on = []
     if watched.run.active:
         follows.append(Growth(*watched.since, 0, event="logged", y="values", item=name))
-    going_on = [0] if watched.run.active else []
+        going_on.append(0)
     alt = track_alt([track], name, going_on)
     key = f"logged_chart_{number}"
     live_chart(figure, follows, key=key, alt=alt, **picture(escape(name), [watched]))
@@ -90,10 +94,12 @@ def redraw_when_told_more(store: Store, watched: Sequence[RunRecord]) -> None:
 
     And once a lost one goes on.
     """
-    going_on = [each for each in watched if each.followed and each.run.status in MAY_GO_ON]
-    if not going_on:
+    drawn = {}
+    for each in watched:
+        if each.followed and each.run.status in MAY_GO_ON:
+            drawn[each.run.id] = _told(each)
+    if not drawn:
         return
-    drawn = {each.run.id: _told(each) for each in going_on}
     look = st.fragment(_look, run_every=LOOK_SECONDS)
     look(store, drawn)
 

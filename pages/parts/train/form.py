@@ -195,7 +195,9 @@ def form_of(fields: Fields, device: str) -> Form:
         sampler=sampler,
         problem=fields.problem,
     )
-    return form if form.problem else _planned(form, epochs, fields)
+    if form.problem:
+        return form
+    return _planned(form, epochs, fields)
 
 
 def _read_method(fields: Fields, chosen: Any) -> None:
@@ -255,8 +257,11 @@ def _options(name: str, chosen: Any) -> Options:
     elif name == "stop_accountant":
         names = controls.band_first()
         help = help_on("accountant")
-    title = partial(_title, setting.choices) if name in TITLED else None
-    note = partial(_note, setting.choices) if name in NOTED else None
+    title = note = None
+    if name in TITLED:
+        title = partial(_title, setting.choices)
+    if name in NOTED:
+        note = partial(_note, setting.choices)
     return Options(name, setting.label, names, title, help, note)
 
 
@@ -268,7 +273,9 @@ def _note(registry: Mapping[str, Any], option: str) -> str:
     about = registry[option]
     if option in UNREMARKABLE:
         return ""
-    return about if isinstance(about, str) else about.note
+    if isinstance(about, str):
+        return about
+    return about.note
 
 
 def _steps_alone(chosen: Any, q: float, steps: int) -> Mechanism:
@@ -316,34 +323,40 @@ def _run_of(form: Form, epochs: float | None) -> RunConfig:
             words += f" Full {absent.title} has that many: {remedy(absent)}."
         raise ValueError(words)
     batch = round(form.asked_q * n)
-    if batch < 1 or abs(batch - form.asked_q * n) > 1e-6 * batch:
+    is_whole = abs(batch - form.asked_q * n) <= 1e-6 * batch
+    if batch < 1 or not is_whole:
         raise ValueError(
             f"q = {form.asked_q:.4g} of {n:,} examples is not a whole number of examples. Choose a"
             " batch to train."
         )
     epochs = epochs or float(epochs_text(form.asked_steps, batch / n))
-    return RunConfig(**vars(form.settings) | {"batch": batch, "epochs": epochs})
+    values = vars(form.settings) | {"batch": batch, "epochs": epochs}
+    return RunConfig(**values)
 
 
 def seed_of(text: str) -> int | None:
     """Read a fixed seed; None for an empty text, which stands for secret seeds."""
-    if text and not (text.isdecimal() and len(text) < 20):
+    if not text:
+        return None
+    if not text.isdecimal() or len(text) >= 20:
         raise ValueError(
             f"Expected seed={text!r} to be a whole number of up to 19 digits, or empty for a secret"
             " one."
         )
-    return int(text) if text else None
+    return int(text)
 
 
 def baseline_of(config: RunConfig) -> RunConfig:
     """A run without clipping and noise, at a learning rate for gradients of full length."""
     plain = usual_of(config, private=False)
+    lr_end = min(config.lr_end * plain.lr / config.lr, MAX_LR)
+    epochs = min(plan(config).steps * config.q, config.epochs)  # fewer if stop_epsilon ends it
     return replace(
         config,
         private=False,
         lr=plain.lr,
-        lr_end=min(config.lr_end * plain.lr / config.lr, MAX_LR),
-        epochs=min(plan(config).steps * config.q, config.epochs),  # fewer if stop_epsilon ends it
+        lr_end=lr_end,
+        epochs=epochs,
         stop_epsilon=0.0,
         acceptance="none",
         reading="scaled",

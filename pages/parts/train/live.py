@@ -74,7 +74,8 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool, 
         st.rerun()
     except StoreError as error:
         st.error(str(error))
-    if active and not any(each.run.active for each in watched):
+    still_active = any(each.run.active for each in watched)
+    if active and not still_active:
         st.rerun()
     draw(watched)
     followed_run.redraw_when_told_more(store, watched)
@@ -88,8 +89,9 @@ def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: s
     # The running run, else the last private one.
     detail = (running or private[-1:] or watched[-1:])[0]
     with st.container(key="statuses", gap="xsmall"):
+        few = len(watched) <= MOST_IN_PLACE
         for each in watched:
-            if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
+            if few or each.run.active or each is detail:
                 run_status(store, each, several=len(watched) > 1)
     followed_run.say_followed(watched)
     run_charts.run_figures(detail, accountant)
@@ -110,7 +112,8 @@ def _charts_of_own(watched: Sequence[RunRecord], detail: RunRecord, accountant: 
     if detail.config.acceptance != "none":
         run_charts.accepted_figures(detail, accountant)
         run_charts.decisions_strip(detail)
-    run_charts.small_charts([each for each in watched if not each.followed], detail)
+    own = [each for each in watched if not each.followed]
+    run_charts.small_charts(own, detail)
     if detail.private:
         run_charts.gradient_norms(detail)
 
@@ -129,7 +132,6 @@ def run_status(
     `name` stands for the run's description.
     """
     run = watched.run
-    history = watched.history
     row = st.container(key=f"progress_{run.id}")
     if narrow:
         bar = row.container()
@@ -140,13 +142,9 @@ def run_status(
         held = steps_granted(store, run.id) is not None
         progress_of(watched, f"bar_{run.id}", held=held, name=name)
     pace_buttons(pace, store, run)
-    cancel_button(button, store, run, watched.label if several else "")
-    if history.started:
-        _, _, remark = history.started.engine.partition("; ")
-        if remark:
-            st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
-    if isinstance(history.saved, Unsaved) and run.active:
-        st.warning(WORDS["unsaved"].format(step=history.saved.step, reason=history.saved.reason))
+    cancelled = watched.label if several else ""
+    cancel_button(button, store, run, cancelled)
+    _say_remarks(watched)
     if ended_early(run) and may_change(run):
         button.button(
             "Resume",
@@ -159,14 +157,32 @@ def run_status(
     if run.status is Status.FAILED:
         say_failure(run, "run")
     if run.status is Status.LOST:
-        sentences = ["The run was lost."]
-        if run.error:
-            sentences.append(verbatim(run.error, MAX_REASON))
-        if run.followed:
-            sentences.append(followed_run.how_to_go_on(watched))
-        elif not run.imported:
-            sentences.append("Resume continues from its last checkpoint.")
-        st.error(" ".join(sentences))
+        _say_loss(watched)
+
+
+def _say_remarks(watched: RunRecord) -> None:
+    """Say what the run remarks on its engine, and that its last checkpoint could not be saved."""
+    history = watched.history
+    if history.started:
+        _, _, remark = history.started.engine.partition("; ")
+        if remark:
+            st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
+    saved = history.saved
+    if isinstance(saved, Unsaved) and watched.run.active:
+        st.warning(WORDS["unsaved"].format(step=saved.step, reason=saved.reason))
+
+
+def _say_loss(watched: RunRecord) -> None:
+    """Say that the run was lost, for what reason, and how it can go on."""
+    run = watched.run
+    sentences = ["The run was lost."]
+    if run.error:
+        sentences.append(verbatim(run.error, MAX_REASON))
+    if run.followed:
+        sentences.append(followed_run.how_to_go_on(watched))
+    elif not run.imported:
+        sentences.append("Resume continues from its last checkpoint.")
+    st.error(" ".join(sentences))
 
 
 def pace_buttons(place: Any, store: Store, run: Run) -> None:
@@ -253,5 +269,11 @@ def _statement(watched: RunRecord, accountant: str) -> None:
     told = watched.run if watched.followed else None
     ends = watched.run.active and not watched.followed
     card(
-        mechanism, curve, accountant, watched.examples, ends=ends, seed=watched.seed, followed=told
+        mechanism,
+        curve,
+        accountant,
+        watched.examples,
+        ends=ends,
+        seed=watched.seed,
+        followed=told,
     )

@@ -29,8 +29,11 @@ def watched_runs(store: Store, ids: Sequence[str]) -> list[RunRecord]:
     # Before the events, so that an ended run has all of them.
     runs = [store.run(each) for each in ids]
     own = [run for run in runs if not run.followed]
-    labels = labels_of([run.config for run in own]) if own else []
-    label_of = {run.id: label for run, label in zip(own, labels, strict=True)}
+    label_of: dict[str, str] = {}
+    if own:
+        labels = labels_of([run.config for run in own])
+        for run, label in zip(own, labels, strict=True):
+            label_of[run.id] = label
     watched = []
     for run in runs:
         label = label_of.get(run.id) or name_of(run)

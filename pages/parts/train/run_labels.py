@@ -73,7 +73,8 @@ def _kinds(configs: Sequence[RunConfig], names: Sequence[str]) -> int:
 
 def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
     """True if the runs differ in the setting beyond their optimizers' defaults."""
-    if SETTINGS[name].of_noise and not all(config.private for config in configs):
+    all_private = all(config.private for config in configs)
+    if SETTINGS[name].of_noise and not all_private:
         return False
     users = [config for config in configs if SETTINGS[name].is_used(config)]
     values = {getattr(config, name) for config in users or configs}
@@ -86,7 +87,9 @@ def _chosen(name: str, config: RunConfig) -> float | None:
     """The value, or None for the default of this training."""
     usual = usual_of(config, private=config.private)
     value = getattr(config, name)
-    return None if value == getattr(usual, name) else value
+    if value == getattr(usual, name):
+        return None
+    return value
 
 
 def _label(config: RunConfig, names: Sequence[str]) -> str:

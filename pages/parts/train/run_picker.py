@@ -47,7 +47,8 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
     known = known_runs(store, past)
     settle(known)
     options = list(dict.fromkeys([*shown_runs(), *list(known)[:RECENT]]))
-    labels = _lines([known[run] for run in options], store)
+    offered = [known[run] for run in options]
+    labels = _lines(offered, store)
     if st.session_state.get(LINES, labels) != labels:
         show(shown_runs())
     st.session_state[LINES] = labels
@@ -72,7 +73,8 @@ def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
     if store:
         known = {run.id for run in past}
         asked = dict.fromkeys([*shown_runs(), *from_link(PARAMETER)[:MAX_LOOKED_UP]])
-        runs += runs_of(store, [run for run in asked if run not in known])
+        unknown = [run for run in asked if run not in known]
+        runs += runs_of(store, unknown)
     return {run.id: run for run in runs if can_be_charted(run)}
 
 
@@ -128,7 +130,11 @@ def show(runs: Sequence[str]) -> None:
 
 def put_in_place(run: str, new: str) -> None:
     """Show a new run where another one was shown."""
-    show([new if each == run else each for each in shown_runs() or [run]])
+    charted = shown_runs() or [run]
+    for place, shown in enumerate(charted):
+        if shown == run:
+            charted[place] = new
+    show(charted)
     if shown_whole() == [run]:
         st.session_state[WHOLE.key] = new
 
@@ -145,7 +151,9 @@ def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
     """A line for each run; once the epsilons to come are known, the page is drawn again."""
     spendings = []
     for run in runs:
-        spending = None if run.active else spending_of(run)
+        if run.active:
+            continue
+        spending = spending_of(run)
         if spending:
             spendings.append(spending)
     if learn(spendings):
@@ -153,7 +161,8 @@ def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
         wait(spendings)
     tests = {}
     if store:
-        tests = store.latest_tests([run.id for run in runs])
+        ids = [run.id for run in runs]
+        tests = store.latest_tests(ids)
     return choices(runs, tests)
 
 
@@ -180,7 +189,9 @@ def _line(run: Run, test: Evaluated | None) -> str:
     if test:
         pieces.append(percent(test.accuracy))
     spending = spending_of(run)
-    cost = known_cost(spending) if spending else None
+    cost = None
+    if spending:
+        cost = known_cost(spending)
     if cost:
         pieces.append(f"epsilon {marked(cost.value, cost.kind, cost.lower)}")
     return f"{what} · {', '.join(pieces)}"

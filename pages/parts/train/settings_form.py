@@ -100,9 +100,17 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
     with st.container(key="start_place", gap="xsmall"):
         start = st.container(key="start", gap="xsmall")
         status = st.container()
-    every = st.container(key="all_settings").expander(
-        MORE, expanded=drawing.opened("schedule_open")
-    )
+    keep, end = _draw_all_settings(drawing, fields, form, lr)
+    drawing.say_problem()
+    return Places(start, status, beside_sigma, keep, end)
+
+
+def _draw_all_settings(drawing: Drawing, fields: Fields, form: Form, lr: str) -> tuple[Any, Any]:
+    """Draw the other settings in their expander, the learning rate by its key `lr`; return the
+    places of what keeps and restores settings, and of what comes last.
+    """
+    opened = drawing.opened("schedule_open")
+    every = st.container(key="all_settings").expander(MORE, expanded=opened)
     with every, st.container(gap="xsmall"):
         keep = st.container(horizontal=True, gap="small", key="keep")
         top = st.container()
@@ -110,7 +118,8 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
         with dataset:
             drawing.draw("dataset")
         with number:
-            drawing.draw("source" if form.data.here else "n")
+            by = "source" if form.data.here else "n"
+            drawing.draw(by)
         note_number(form.data)
         tell_other_data(form.data)
         note = DATASETS[form.data.dataset].note
@@ -131,8 +140,7 @@ def _draw(drawing: Drawing, fields: Fields, form: Form) -> Places:
         end = st.container()
         with top:
             preset_choice()
-    drawing.say_problem()
-    return Places(start, status, beside_sigma, keep, end)
+    return keep, end
 
 
 def _delta_head(form: Form) -> None:
