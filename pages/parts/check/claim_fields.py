@@ -128,7 +128,7 @@ def claim_of(texts: Mapping[str, str]) -> Claim:
 
     >>> claim_of({"sigma": "1.1", "delta": ""})
     Claim(epsilon=None, delta=None, q=None, batch=None, examples=None, sigma=1.1, epochs=None, \
-steps=None, sampler=None, adjacency=None, accountant=None, runs=None, mechanism=None)
+steps=None, sampler=None, adjacency=None, accountant=None, runs=None, mechanism=None, beside=None)
     """
     values: dict[str, Any] = {}
     for name, text in texts.items():
