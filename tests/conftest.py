@@ -10,8 +10,9 @@ anew each time; what was ever found stands as an @example line above its test.
 """
 
 import gc
+import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         reporter.write_line(
             "Under CI no test may be skipped; see the tests marked s above.", red=True
         )
+
+
+@pytest.fixture
+def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    """The warnings so far about runs that are followed."""
+    caplog.set_level(logging.WARNING, "dpcore.follow")
+    return lambda: [each.getMessage() for each in caplog.records]

@@ -1,11 +1,10 @@
 """The certified accountant within Opacus, and an engine of Opacus that is followed from outside."""
 
-import logging
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
@@ -102,13 +101,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
         for each in list(run_module.open_runs):
             each.finish()
-
-
-@pytest.fixture
-def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """The warnings so far."""
-    caplog.set_level(logging.WARNING, "dpcore.follow")
-    return lambda: [each.getMessage() for each in caplog.records]
 
 
 def certified(steps: int, sigma: float = 1.1, q: float = 0.2) -> dpcore.Reading:

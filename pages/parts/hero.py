@@ -44,6 +44,7 @@ from pages.parts.train.run_charts import marked_epsilon, spent_by_step
 from pages.parts.train.run_history import epsilons_of
 
 WORDS = words_in(Path(__file__).with_name("hero.toml"))
+UP = 1 + 1e-12  # above the rounding of a chance
 
 
 def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
@@ -229,7 +230,7 @@ def _sure_of(epsilon: float) -> float:
     """How sure a spy who was 50 % sure becomes by an epsilon without a delta, in percent,
     rounded up.
     """
-    return math.ceil(1000 / (1 + math.exp(-epsilon))) / 10
+    return math.ceil(1000 / (1 + math.exp(-epsilon)) * UP) / 10
 
 
 def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:

@@ -363,6 +363,9 @@ def _add_sweep(made: Parser) -> None:
     made.add_argument("--name", default="", help="first words of the name of each run")
 
 
+Action = Callable[..., Parser]
+
+
 def add_actions(parser: Parser) -> None:
     """Add each action with its arguments; `act` does it and returns the exit status.
 
@@ -380,11 +383,18 @@ def add_actions(parser: Parser) -> None:
         made.set_defaults(act=act, check=check, begins=begins)
         return made
 
+    _add_looks(action)
+    _add_changes(action)
+    _add_files(action)
+    for each in actions.choices.values():
+        each.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_looks(action: Action) -> None:
     made = action("list", "list the runs, newest first", _list, _check_list)
-    kinds = [*KINDS, ALL_KINDS]
     made.add_argument(
         "--kind",
-        choices=kinds,
+        choices=[*KINDS, ALL_KINDS],
         default=TRAINING.name,
         help=f"kind of jobs (default {TRAINING.name})",
     )
@@ -398,10 +408,21 @@ def add_actions(parser: Parser) -> None:
         action="store_true",
         help="show the run until it ends, with its accuracy as a curve",
     )
+
+
+def _add_changes(action: Action) -> None:
     made = action("cancel", "cancel a run; it stops within one step", _cancel)
     _add_id(made)
     made = action("resume", "continue an interrupted run here, under a new id", _resume)
     _add_id(made)
+    made = action("delete", "delete ended runs for good", _delete)
+    _add_id(made, nargs="+")
+    made.add_argument("--yes", action="store_true", help="do not ask")
+    made = action("sweep", "queue runs over one or two settings", _sweep, _check_sweep, begins=True)
+    _add_sweep(made)
+
+
+def _add_files(action: Action) -> None:
     made = action(
         "export", "write runs as tables, scripts, a model card, ...", _export, _check_export
     )
@@ -418,10 +439,3 @@ def add_actions(parser: Parser) -> None:
     )
     made.add_argument("file", metavar="FILE", help=files)
     foreign.add_columns(made)
-    made = action("delete", "delete ended runs for good", _delete)
-    _add_id(made, nargs="+")
-    made.add_argument("--yes", action="store_true", help="do not ask")
-    made = action("sweep", "queue runs over one or two settings", _sweep, _check_sweep, begins=True)
-    _add_sweep(made)
-    for each in actions.choices.values():
-        each.add_argument("--json", action="store_true", help="print JSON")

@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -69,38 +70,46 @@ def follow(
     >>> run.steps, round(run.epsilon().value, 2)
     (100, 0.46)
     """
+    given = {
+        "delta": delta,
+        "examples": examples,
+        "sigma": sigma,
+        "unit": unit,
+        "target_epsilon": target_epsilon,
+        "steps": steps,
+    }
     try:
-        engine = None
         if isinstance(training, str):
-            name = name or training
-        else:
-            engine = training
-            examples = examples_of(engine) if examples is None else examples
-        given = {
-            "delta": delta,
-            "examples": examples,
-            "q": _rate(examples, batch, q),
-            "sigma": sigma,
-            "unit": unit,
-            "target_epsilon": target_epsilon,
-            "steps": steps,
-        }
-        told = {key: _plain(value) for key, value in given.items() if value is not None}
-        check.whole(0, MAX_STEPS, done=done)
-        if engine is not None:
-            told = _first_of(engine) | told
-        label = text(name, MAX_NAME_CHARS, "name")
-        run = _followed(label, told, id, done, _rank(rank), home)
-        if engine is not None:
-            _attach(engine, run)
+            given["q"] = _rate(examples, batch, q)
+            return _followed(name or training, _told(given), id, done, rank, home)
+        if examples is None:
+            given["examples"] = examples_of(training)
+        given["q"] = _rate(given["examples"], batch, q)
+        told = _first_of(training) | _told(given)
+        run = _followed(name, told, id, done, rank, home)
+        _attach(training, run)
         return run
     except ValueError as error:
         raise ValueError(f"dpcore.follow: {error}") from None
 
 
+def _told(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that were given, as plain numbers."""
+    return {key: _plain(value) for key, value in given.items() if value is not None}
+
+
 def _followed(
-    name: str, told: dict[str, Any], id: str | None, done: int, rank: int, home: Path | str | None
+    name: str,
+    told: dict[str, Any],
+    id: str | None,
+    done: int,
+    rank: int | None,
+    home: Path | str | None,
 ) -> FollowedRun:
+    """A new run, or the one with this id, which goes on."""
+    check.whole(0, MAX_STEPS, done=done)
+    name = text(name, MAX_NAME_CHARS, "name")
+    rank = _rank(rank)
     if id is not None:
         _check_id(id, rank)
     elif rank:

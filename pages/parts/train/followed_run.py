@@ -20,6 +20,7 @@ from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import watched_runs
 
 LOOK_SECONDS = 2.0  # between two looks at what a followed run was told
+NEW_LOOK_SECONDS = 5.0  # between two looks for followed runs that begin or end
 LATEST = 20  # followed runs whose beginnings and ends are noticed
 MAX_CHARTS = 12  # of what was logged
 IN_A_ROW = 3
@@ -114,7 +115,7 @@ def _look(store: Store, drawn: dict[str, object]) -> None:
 def redraw_when_one_begins(store: Store) -> None:
     """Draw again once another program begins a followed run, or ends one."""
     drawn = _latest(store)
-    look = st.fragment(_look_for_others, run_every=LOOK_SECONDS)
+    look = st.fragment(_look_for_others, run_every=NEW_LOOK_SECONDS)
     look(store, drawn)
 
 

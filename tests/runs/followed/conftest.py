@@ -1,6 +1,5 @@
-"""A run that is followed in a store of its own, and the warnings of it."""
+"""A run that is followed in a store of its own."""
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -22,10 +21,3 @@ def follow(store: Store) -> Callable[..., Any]:
     yield begin
     for each in list(run_module.open_runs):
         each.finish()
-
-
-@pytest.fixture
-def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """The warnings so far."""
-    caplog.set_level(logging.WARNING, "dpcore.follow")
-    return lambda: [each.getMessage() for each in caplog.records]
