@@ -2,8 +2,8 @@
 
 A folder has texts, and `expected.json` with what a careful person reads in each. A text is complete
 where one run has all that is read in it, and nothing else. A press opens a run, takes a value under
-its name, or takes all of those that may be of one training; a number without a name needs two, one
-on it and one on its field, and so does a choice that no word of the text says.
+its name, or takes all of those that may be of one training, or those of a paragraph; a number
+without a name needs two, one on it and one on its field, and so does a choice that no word says.
 
     python -m benchmarks.claims tests/claims/texts
 """
@@ -19,7 +19,13 @@ from dpcore.claims.claim import values_of
 from dpcore.claims.reading import Read, read
 from dpcore.written_number import read_number
 from pages.parts.check.claim_fields import CHOICES, FIELDS, claim_of, text_of, texts_of
-from pages.parts.check.marked_text import offered_values, offers_of, together
+from pages.parts.check.marked_text import (
+    MAX_PARAGRAPHS,
+    by_paragraph,
+    offered_values,
+    offers_of,
+    together,
+)
 
 TYPED = 99  # presses do not do it: a value has to be typed
 ENOUGH = 3
@@ -36,17 +42,21 @@ def same(one: Any, other: Any) -> bool:
     return abs(first - second) <= 1e-6 * max(abs(first), abs(second))
 
 
-def presses(found: Read, run: int, wanted: Mapping[str, Any]) -> int:
+def presses(found: Read, text: str, run: int, wanted: Mapping[str, Any]) -> int:
     """Presses until a run has all values that are wanted; TYPED if one has to be typed."""
     now = texts_of(found.runs[run].claim)
     lacking = {name: wanted[name] for name in wanted if not same(now.get(name, ""), wanted[name])}
     count = min(run, 1)
     offered = offered_values(found, now)
-    at_once = together(offered, now)
-    right = {name for name in at_once if name in lacking and same(at_once[name], lacking[name])}
-    if len(right) > 1 and len(right) == len(at_once):
-        count += 1
-        lacking = {name: lacking[name] for name in lacking if name not in right}
+    groups = [together(offered, now)]
+    for _, values in [*by_paragraph(found, text, now)][:MAX_PARAGRAPHS]:
+        groups.append(values)
+    for group in sorted(groups, key=len, reverse=True):
+        right = {name for name in group if name in wanted and same(group[name], wanted[name])}
+        more = right & set(lacking)
+        if len(more) > 1 and len(right) == len(group):
+            count += 1
+            lacking = {name: lacking[name] for name in lacking if name not in right}
     for name, value in lacking.items():
         if any(name == field and same(shown, value) for field, shown in offered):
             count += 1
@@ -84,7 +94,7 @@ def count_of(text: str, expected: Mapping[str, Any]) -> int:
     found = read(text)
     needed = []
     for wanted in wanted_of(expected):
-        ways = [presses(found, number, wanted) for number in range(len(found.runs))]
+        ways = [presses(found, text, number, wanted) for number in range(len(found.runs))]
         needed.append(min(ways))
     return max(needed)
 

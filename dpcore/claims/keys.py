@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from dpcore.claims import vocabulary as words
 from dpcore.claims.values import FIGURE
-from dpcore.claims.vocabulary import REASONS, Named, named
+from dpcore.claims.vocabulary import REASONS, TARGET, Named, named
 
 TYPE = r"(?:float|int|Optional\[\w+\]|f32|f64|u32|usize|double|number|str)"
 KEY = re.compile(  # at the end of the text before a number
@@ -23,6 +23,7 @@ KEY = re.compile(  # at the end of the text before a number
 OPTION = re.compile(r"(?:^|\s)--?(?P<key>[A-Za-z][\w.-]*)(?:\s*=\s*|\s+)[\"']?$")
 LOOP = re.compile(r"\bfor\s?\(+[^()]*$")
 RATE_OPTION = re.compile(r"(?<![\w-])-sr\b")
+COUNTED = re.compile(rf"[ \t](?:{words.any_of(words.UNITS)})\s=\s?$")  # "20 epochs = 2,400 steps"
 SEVERAL = re.compile(
     r"(?:^|\n)[ \t]*\w+(?:[ \t]*,\s*\w+)+\s*=\s*(?:[\w.]+\s*,\s*)*$"
 )  # a, b = 1, 2
@@ -48,7 +49,10 @@ def by_option(lead: str, command: str) -> Named | None:
         return Named("epochs")
     if key == "n":
         return NAMELESS
-    return named(key, headed=True)._replace(counts=False)
+    meaning = named(key, headed=True)._replace(counts=False)
+    if meaning.field == "epsilon":  # nobody sets what will be spent
+        return meaning._replace(rank=TARGET)
+    return meaning
 
 
 def by_key(lead: str, around: Sequence[str]) -> Named | None:

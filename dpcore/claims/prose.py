@@ -72,7 +72,7 @@ TINY = re.compile(r"[eE]-\d|\^ ?-|^0?\.0{3}|^1 ?/")
 ARGUMENTS = r"[^()\n]{0,60}(?:\([^()\n]{0,60}\)[^()\n]{0,20})?"
 ANSWER = r"(?:#+\s?)?(?:==?>|->|→|result|returns?|returned|Out\[\d+\]:|:|=|gives|gave)\s?"
 RESULT = re.compile(  # of a call of an accountant
-    rf"\bget_(?:privacy_spent|epsilon)\({ARGUMENTS}\)\)?\s{{0,3}}(?:{ANSWER}){{0,3}}"
+    rf"\bget_(?:privacy_spent|epsilon)\({ARGUMENTS}\)\)?\s{{0,40}}(?:{ANSWER}){{0,3}}"
     rf"(?P<value>{NUMBER})"
 )
 ORDINAL = re.compile(r"(?<![\w.])(?P<value>\d{1,5})(?=(?:st|nd|rd|th) epoch\b)")
@@ -147,7 +147,8 @@ def by_unit(text: str, lead: str, after: str) -> Named | None:
         return None
     if MORE.search(lead[-40:]):
         return Named(field, why=REASONS["unclear"])
-    if AFTER_UNIT.match(rest) or BEFORE_UNIT.search(lead[-40:]):
+    printed = lead.endswith("(") and rest.startswith(")")  # by a data base: (4 rows)
+    if printed or AFTER_UNIT.match(rest) or BEFORE_UNIT.search(lead[-40:]):
         return Named(field, why=REASONS["other"])
     if text.rstrip().endswith("%"):
         return None

@@ -310,8 +310,8 @@ def _read_text(text: str) -> Read:
     for draft in drafts.runs[:MAX_RUNS]:
         if accumulated and draft.get("accumulation") is None:
             draft = draft.without("batch", REASONS["parts"])
-        if off:  # then no epsilon is claimed
-            draft = draft.without("epsilon", REASONS["off"])
+        if off:  # then no private training is claimed
+            draft = draft.without_all(REASONS["off"])
         run, left, told = _run(draft, people=people, records=records)
         passed += left
         notes |= dict.fromkeys(told)

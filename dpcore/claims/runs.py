@@ -71,6 +71,11 @@ class Draft(NamedTuple):
             said.append(each)
         return self._replace(said=tuple(said))
 
+    def without_all(self, why: str) -> "Draft":
+        """The draft whose statements are all passed over."""
+        said = [each._replace(why=each.why or why) for each in self.said]
+        return self._replace(said=tuple(said))
+
 
 Part = tuple[Scope, Draft]
 
@@ -120,13 +125,13 @@ def _sort_out(
         if _has_own(draft):
             several.append(Draft(draft.said, draft.label or part.label))
         else:
-            passed += _with_reason(draft, "after_runs").said
+            passed += draft.without_all(REASONS["after_runs"]).said
     for each in singles:
         part, draft = each
         if each in apart:
             continue
         if part.start > first:  # nobody says of which it is
-            passed += _with_reason(draft, "after_runs").said
+            passed += draft.without_all(REASONS["after_runs"]).said
         else:
             common += draft.said
 
@@ -200,15 +205,30 @@ def _without_log(singles: list[Part]) -> tuple[list[Part], list[Said]]:
     if len(lines) < 2 or len(kinds) > 1 or _settings_change(lines):
         return singles, []
     counts = [_counter(draft).value for _, draft in lines]
-    if any(one >= two for one, two in pairwise(counts)):  # several logs
+    if _falls(counts) or _falls_within(lines):  # several logs, or several accountants
         for part, draft in lines:
-            kept.append((part, _with_reason(draft, "listed")))
+            kept.append((part, draft.without_all(REASONS["listed"])))
         return kept, []
     earlier: list[Said] = []
     for _, draft in lines[:-1]:
-        earlier += _with_reason(draft, "earlier").said
+        earlier += draft.without_all(REASONS["earlier"]).said
     part, last = lines[-1]
     return [*kept, (part, _ended(last, counts[0]))], earlier
+
+
+def _falls(counts: Sequence[float]) -> bool:
+    """True if a count is not above the one before."""
+    return any(one >= two for one, two in pairwise(counts))
+
+
+def _falls_within(lines: Sequence[Part]) -> bool:
+    """True if an epsilon is below the one in the line before, as no accountant's is."""
+    spent = []
+    for _, draft in lines:
+        found = draft.get("epsilon")
+        if found:
+            spent.append(float(getattr(found.value, "text", found.value)))
+    return any(one > two for one, two in pairwise(spent))
 
 
 def _settings_change(lines: Sequence[Part]) -> bool:
@@ -221,13 +241,6 @@ def _settings_change(lines: Sequence[Part]) -> bool:
             if settings.setdefault(each.field, each.value) != each.value:
                 return True
     return False
-
-
-def _with_reason(draft: Draft, name: str) -> Draft:
-    said = []
-    for each in draft.said:
-        said.append(each._replace(why=each.why or REASONS[name]))
-    return draft._replace(said=tuple(said))
 
 
 def _ended(draft: Draft, first: float) -> Draft:
@@ -260,6 +273,7 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
     of_clients = {*RELEASES}
     if not people:  # whose rounds they are is not said
         of_clients.discard("rounds")
+    counted = any(each.field == "clients" for each in draft.said)
     found = []
     for each in draft.said:
         field = RELEASES.get(each.field, each.field)
@@ -270,6 +284,8 @@ def of_releases(draft: Draft, *, people: bool, records: bool) -> tuple[list[Said
             field, why = "", REASONS["other"]
         elif each.field in of_clients and not clients:
             why = REASONS["record_level"]
+        elif clients and each.field == "examples" and not counted:
+            why = REASONS["local"]
         elif clients and each.field in ("batch", "epochs", *PARTS):
             field = "batch" if each.field in PARTS else each.field
             why = REASONS["local"]

@@ -32,6 +32,7 @@ APART = (Kind.ELEMENT, Kind.COMMAND, Kind.ROW, Kind.COLUMN)
 MAX_DEPTH = 40
 MAX_LONG = 500  # parts of several lines that others are compared with
 WRAPPED = 50  # characters
+MAX_KEY = 6  # words of a key, with its sign
 HEADING = re.compile(
     r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w. \"'-]{1,60})\]{1,2}$"
 )
@@ -55,7 +56,7 @@ REMARK = re.compile(r"(?:\s#\s|\s//\s|\s%\s)[^\n]*")
 BEFORE_BRACKET = re.compile(
     r"(?P<key>[A-Za-z_][\w .-]{0,40}?)[\"'\]]*\s*(?:[:=]\s*)?(?:[A-Za-z_][\w.]{0,30})?$"
 )
-SENTENCE = re.compile(r"\W{0,9}(?:[^\W\d_]{2,40}\W{1,9}){4}")
+SENTENCE = re.compile(r"\W{0,9}(?:[^\W\d_]{1,40}\W{1,9}){4}")
 UNENDED = re.compile(r"[\w,)]\s*$")
 LABEL = re.compile(r"\s*(?:[-*+•]\s+)?(?P<label>[A-Za-z][\w .()-]{0,40}?)\s?[:=]")
 COUNTER = re.compile(
@@ -69,7 +70,15 @@ LOG_START = re.compile(r"[\W\d]{0,60}(?:[A-Za-z]\w{0,30}?[\W\d_]{1,24}){0,5}$")
 EPSILON = re.compile(
     r"(?i)(?<![a-z])(?:eps(?:ilon)?|ε)(?![a-z])|隐私预算|隱私預算|プライバシー予算"
 )
-ANOTHERS = re.compile(r"(?i)\bbaseline|\bnon-?private|\bwithout (?:dp|privacy)|\bpre-?train")
+ANOTHERS = re.compile(
+    r"(?i)\bbaseline|\bnon-?private|\bwithout (?:dp|privacy)|\bpre-?train"
+    r"|\b(?:others|related work|prior (?:work|art)|literature|state of the art|comparisons?)\b"
+)
+AHEAD = re.compile(  # the heading of what is not done
+    r"(?i)\W*(?:(?:to-?do|next(?: steps?)?|future(?: work)?|outlook|plans?|planned|ideas?"
+    r"|(?:open )?questions?|wishes|wish ?list|roadmap|ausblick|fragen|perspectives|à faire"
+    r"|pendiente|próximos pasos)\b|今後|将来|展望|未来|计划)"
+)
 
 
 @dataclass(eq=False)
@@ -113,7 +122,7 @@ class Scope:
     def _tells(self) -> bool:
         """True if the label says whose numbers stand here; of a heading, few words do."""
         if self.kind is Kind.SECTION:
-            return bool(ANOTHERS.search(self.label))
+            return bool(ANOTHERS.search(self.label) or AHEAD.match(self.label))
         return bool(self.label)
 
 
@@ -289,7 +298,7 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
     wrapped = False  # the line before is long enough for one that is wrapped
     for start, line in lines:
         end = start + len(line)
-        keyed = counter_of(line) is not None or (not unended and KEYED.match(line))
+        keyed = counter_of(line) is not None or (not unended and _has_key(line))
         command = COMMAND.match(line) and not COMMENTED.match(line)
         prose = not keyed and not command and SENTENCE.match(line)
         unended = bool(prose and UNENDED.search(line[-9:]))
@@ -308,6 +317,12 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
             goes_on = False
         wrapped = len(line) >= WRAPPED
     return found
+
+
+def _has_key(line: str) -> bool:
+    """True for a line that begins with a key; many words before = are a sentence's."""
+    found = KEYED.match(line)
+    return bool(found) and not ("=" in found[0] and len(found[0].split()) > MAX_KEY)
 
 
 def counter_of(line: str) -> re.Match[str] | None:

@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from dpcore.claims.scopes import Kind, Scope
+from dpcore.claims.scopes import Scope
 from dpcore.claims.values import Said
 from dpcore.claims.vocabulary import FACTS, REASONS, SAID_IN_WORDS
 
-WHOLE = {"epsilon", "sigma"}  # a sentence that says these says all of a training
 MAX_VALUES = 40  # that a sentence says of one training
 MAX_OPENING = 4  # words
 CJK = 0x2E80  # from this letter on words have no blanks around them
@@ -23,6 +22,7 @@ WORD = re.compile(rf"(?<![\w.])[^\W\d_](?:[\w'’-]*\w)?(?P<sign>\s?[{SIGNS}]?)"
 PARTS = re.compile(r"[\s'’_-]")
 MARK = r"(?:[,;:]\s|\s(?:and|but|while|und|aber|et|mais|y|pero|e|ma)\s)"
 CLAUSE = re.compile(rf"(?:^|{MARK})(?:(?!{MARK}).)*", re.DOTALL)
+CASE = re.compile(r"(?P<within>(?i:with|on|for))\s(?P<what>[A-Z]\w+)")
 SUBJECTS = FACTS["subjects"]
 RIVAL = re.compile(SUBJECTS["rival"])
 GOES_ON = re.compile(SUBJECTS["goes_on"])  # with what the sentence before is about
@@ -83,36 +83,15 @@ class Sentence(NamedTuple):
             if any(each.start() <= place < each.end() for place in places):
                 yield each[0]
 
-    @property
-    def says_all(self) -> bool:
-        """True if it alone is a claim of one training."""
-        fields = {said.field for _, said in self.said}
-        return fields >= WHOLE and not self.is_mixed
-
 
 def part(sentences: Sequence[Sentence]) -> None:
-    """Where sentences may be of several trainings, make each that says all of one a run of its own,
-    and offer the values of the others.
-    """
+    """Offer the values of all sentences where some may be of several trainings."""
     if not _may_be_of_several(sentences):
         return
     _take_out(sentences)
-    whole = []
-    others = []
     for sentence in sentences:
-        if sentence.says_all:
-            whole.append(sentence)
-        else:
-            others.append(sentence)
-    for sentence in whole:
-        own = Scope(Kind.ELEMENT, sentence.start, sentence.start + len(sentence.text))
-        own.said = [said for _, said in sentence.said]
-        scope, _ = sentence.said[0]
-        scope.children.append(own)
-    why = REASONS["another" if whole else "several"]
-    for sentence in others:
         for scope, said in sentence.said:
-            scope.said.append(said._replace(why=why))
+            scope.said.append(said._replace(why=REASONS["several"]))
 
 
 def _may_be_of_several(sentences: Sequence[Sentence]) -> bool:
@@ -144,13 +123,17 @@ def are_of_several(sentences: Iterable[str]) -> bool:
     """
     subjects = []
     openings = set()
+    cases: dict[str, set[str]] = {}
     for each in sentences:
         text = each.strip()
+        case = CASE.match(text)
+        if case:
+            cases.setdefault(case["within"].lower(), set()).add(case["what"].lower())
         subjects.append(subjects_of(text))
         opening = opening_of(text)
         if opening:
             openings.add(opening)
-    if len(openings) > 1:
+    if len(openings) > 1 or any(len(each) > 1 for each in cases.values()):
         return True
     most: frozenset[str] = max(subjects, key=len, default=frozenset())
     return not all(each <= most for each in subjects)

@@ -6,10 +6,17 @@ words before it, or the unit after it.
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from dpcore.claims import vocabulary as words
-from dpcore.claims.keys import NAMELESS, SEVERAL, by_key, by_option, defaults_of
+from dpcore.claims.doubts import (
+    CITED,
+    REMARK,
+    doubt_of,
+    doubt_of_labels,
+    is_unsettled,
+    passed_lines,
+)
+from dpcore.claims.keys import COUNTED, NAMELESS, SEVERAL, by_key, by_option, defaults_of
 from dpcore.claims.prose import (
     K_OF_N,
     ORDINAL,
@@ -20,7 +27,7 @@ from dpcore.claims.prose import (
     by_words,
     is_pair,
 )
-from dpcore.claims.scopes import COMMENTED, Kind, Scope, counter_of, lines_of, outline
+from dpcore.claims.scopes import Kind, Scope, counter_of, lines_of, outline
 from dpcore.claims.sentences import Sentence, part
 from dpcore.claims.tables import Cell, Table, tables_of
 from dpcore.claims.values import FIGURE, LIST, RANGE, Said, valued
@@ -51,40 +58,6 @@ DENIED_AFTER = re.compile(
     r"(?i)(?:[ _]\w+){0,2}[\"']?\s?[=:]\s?[\"']?(?:false|no|none|off|0(?!\.\d))\b"
     r"|(?: \w+){0,2} (?:is|are|was|were|does|do|did)(?:n['’]t| not)\b"
 )
-PATCH = re.compile(r"(?m)^@@ -\d")
-BELOW = re.compile(r"<\s?$")
-
-
-class Doubt(NamedTuple):
-    """A reason why a number is not what its name says, and the patterns of words that tell it."""
-
-    reason: str
-    before: str = ""
-    after: str = ""
-    fields: tuple[str, ...] = ()  # of all, if there are none
-
-
-LENGTHS = ("epochs", "steps", "rounds")
-DOUBTS = (
-    Doubt("another", "elsewhere", "after"),
-    Doubt("supposed", "supposed"),
-    Doubt("of_a_part", "of_a_part", "of_a_part_after", ("epsilon",)),
-    Doubt("parts", "", "of_a_device", ("batch",)),
-    Doubt("other", "of_a_rate", "", LENGTHS),
-    Doubt("unclear", "", "stops", LENGTHS),
-    Doubt("unclear", "", "changes", ("sigma", "q", "batch")),
-    Doubt("unclear", "", "except"),
-    Doubt("other", "not_training", "", ("examples", "clients", "devices")),
-)
-
-
-def _commented(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of lines that are comments, or that a patch takes out."""
-    patched = bool(PATCH.search(text))
-    for start, line in lines_of(text):
-        taken_out = patched and line.startswith("-")
-        if taken_out or COMMENTED.match(line):
-            yield start, start + len(line)
 
 
 class Statements:
@@ -95,23 +68,28 @@ class Statements:
         tables = tables_of(text)
         self.root = outline(text, [each.scope for each in tables])
         self._taken: set[int] = set()  # places of numbers and words that were read
-        self._commented = list(_commented(text))
+        self._passed_lines = list(passed_lines(text))
+        self._unsettled = is_unsettled(text)
         for table in tables:
             self._read_table(table)
-        self._read_defaults()
+        defaults = self._read_defaults()
         self._read_forms()
         self._read_counters()
         self._read_figures()
         self._read_words()
         part(self._sentences())
+        for said in defaults:  # they hold for each command that does not set them
+            self._note(said._replace(rank=TARGET, counts=False), self.root)
 
     def _note(self, said: Said, scope: Scope | None = None, *, taken: bool = True) -> None:
         """Note a statement; a word may be read by another pattern, too."""
         if taken:
             self._taken.update(range(said.start, said.end))
-        commented = any(low <= said.start < high for low, high in self._commented)
-        if commented:
-            said = said._replace(why=said.why or REASONS["commented"])
+        for low, high, why in self._passed_lines:
+            if low <= said.start < high:
+                said = said._replace(why=said.why or why)
+        if self._unsettled:
+            said = said._replace(why=said.why or REASONS["several"])
         (scope or self.root.at(said.start)).said.append(said)
 
     def _free(self, start: int, end: int) -> bool:
@@ -123,7 +101,13 @@ class Statements:
             why = meaning.why or REASONS["nameless"]
             return Said("", text.strip(), start, start + len(text), why)
         lead = self.sentence(start)
-        why = meaning.why or self._doubt(meaning, text, lead, start + len(text))
+        labels = [each.label for each in self.root.path(start)]
+        why = (
+            meaning.why
+            or doubt_of(meaning, text, lead, self.text[start + len(text) :][:MAX_LEAD])
+            or doubt_of_labels(labels)
+            or self._doubt_of_line(meaning, start)
+        )
         rank = meaning.rank
         aimed = meaning.field == "epsilon" and words.DOUBT["aimed"].search(lead[-80:])
         if rank == PLAIN and aimed:
@@ -131,20 +115,14 @@ class Statements:
         said = Said(meaning.field, text, start, start + len(text), why, rank, meaning.counts)
         return valued(said)
 
-    def _doubt(self, meaning: Named, text: str, lead: str, end: int) -> str:
-        """The reason why a number is not what its name says; "" if there is none."""
-        after = self.text[end : end + AFTER]
-        for doubt in DOUBTS:
-            if doubt.fields and meaning.field not in doubt.fields:
-                continue
-            if doubt.before and words.DOUBT[doubt.before].search(lead):
-                return REASONS[doubt.reason]
-            if doubt.after and words.DOUBT[doubt.after].match(after):
-                return REASONS[doubt.reason]
-        most = meaning.rank == TARGET and meaning.field in ("batch", "examples", "clients", "sigma")
-        below = meaning.field == "delta" and "/" in text and BELOW.search(lead)
-        if most or below:
-            return REASONS["other"]
+    def _doubt_of_line(self, meaning: Named, start: int) -> str:
+        """The reason why a number is not the training's, by the line or command that it is in."""
+        scope = self.root.at(start)
+        if scope.kind is Kind.COMMAND and SCRIPT.search(self.text[scope.start : scope.end]):
+            return REASONS["another"]
+        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        if meaning.field == "epsilon" and REMARK.match(line):
+            return REASONS["unclear"]
         return ""
 
     def sentence(self, start: int) -> str:
@@ -158,10 +136,13 @@ class Statements:
 
     def _read_table(self, table: Table) -> None:
         """Read the cells of a table, and leave the heads of epsilons alone."""
-        for cell in table.cells:
-            said = self._in_cell(cell)
-            if said:
-                self._note(said, cell.scope)
+        values = [(cell, said) for cell in table.cells if (said := self._in_cell(cell))]
+        labels = {cell.scope.label for cell, _ in values}
+        cited = {each for each in labels if CITED.search(each)}
+        for cell, said in values:
+            if cell.scope.label in cited and cited < labels:
+                said = said._replace(why=said.why or REASONS["cited"])
+            self._note(said, cell.scope)
         for low, high in table.heads:
             if named(self.text[low:high], headed=True).field == "epsilon":
                 self._taken.update(range(low, high))
@@ -181,12 +162,14 @@ class Statements:
             meaning = meaning._replace(why=REASONS["another"])
         return self._value(meaning, found[0], cell.start + found.start())
 
-    def _read_defaults(self) -> None:
+    def _read_defaults(self) -> list[Said]:
         """Read the defaults of options in Python."""
+        found = []
         for meaning, number, place in defaults_of(self.text):
             if number and meaning.field:
-                self._note(self._value(meaning, number[0], number.start()))
+                found.append(self._value(meaning, number[0], number.start()))
             self._taken.update(range(*place))
+        return found
 
     def _read_forms(self) -> None:
         """Read (3, 1e-5)-DP, 10 of 100 clients, results of accountants, and "20th epoch"."""
@@ -249,19 +232,15 @@ class Statements:
         wide = self.text[max(0, start - MAX_LEAD) : start]
         keys = [each.label for each in path if each.kind is Kind.GROUP]
         found = NAMELESS
+        counted = 0 < last == start - len(lead) and COUNTED.match(lead)
         if not SEVERAL.search(wide):
             found = (
                 by_option(lead, within)
-                or by_key(lead, keys)
-                or by_words(figure[0], lead)
+                or (None if counted else by_key(lead, keys))
+                or (None if counted else by_words(figure[0], lead))
                 or by_unit(figure[0], wide, self.text[end : end + 2 * AFTER])
                 or NAMELESS
             )
-        labels = " ".join(each.label for each in path)
-        if words.OTHER.search(re.sub(r"[_.-]", " ", labels)):
-            return found._replace(why=found.why or REASONS["other"])
-        if scope.kind is Kind.COMMAND and SCRIPT.search(within):
-            return found._replace(why=found.why or REASONS["another"])
         return found
 
     def _read_words(self) -> None:
@@ -277,7 +256,14 @@ class Statements:
                 why = ""
                 if supposed or words.DOUBT["elsewhere"].search(before):
                     why = REASONS["supposed"]
+                elif self._is_remark(each.start()):
+                    why = REASONS["unclear"]
                 self._note(Said(field, value, *each.span(), why), taken=False)
+
+    def _is_remark(self, place: int) -> bool:
+        """True for a place after the sign of a comment in a command."""
+        scope = self.root.at(place)
+        return scope.kind is Kind.COMMAND and " #" in self.text[scope.start : place]
 
     def _sentences(self) -> list[Sentence]:
         """The sentences with values."""

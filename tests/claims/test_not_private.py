@@ -2,6 +2,7 @@
 
 import pytest
 
+from dpcore.claims.claim import Claim
 from dpcore.claims.reading import read
 
 CLAIM = "epsilon 3, delta 1e-5\nsigma 1.1\nbatch size 256\nepochs 15\nexamples 60000\n"
@@ -34,7 +35,7 @@ def test_that_privacy_was_turned_off_is_said(words: str) -> None:
     for text in (CLAIM + words, f"{words}\n{CLAIM}"):
         (said,) = [each for each in read(text).left_out if "no privacy was applied" in each]
         assert said.startswith("The text says that no privacy was applied: ")
-        assert read(text).claim.sigma == 1.1
+        assert read(text).claim == Claim()  # a private training is not told of
 
 
 @pytest.mark.parametrize("words", ON)

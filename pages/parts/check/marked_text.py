@@ -3,6 +3,7 @@
 A press on a number opens a list of the fields that it may fill, and a press there fills one.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 from zlib import crc32
@@ -43,6 +44,13 @@ LEGEND = (
 )
 ALL = "Take all {} as one training"
 MAY_BE_OF_ONE = tuple(REASONS[name] for name in ("several", "unclear", "after_runs"))
+TOLD_HERE = (*MAY_BE_OF_ONE, REASONS["quoted"], REASONS["another"])  # of one paragraph
+MAX_PARAGRAPHS = 3  # with a button of their own
+MIN_VALUES = 2  # of a paragraph with a button
+PARAGRAPH = "Take {} from \u201c{}\u201d"
+PARAGRAPH_HELP = "This says that the paragraph speaks of one training: {}."
+BEGINNING = 24  # characters that tell a paragraph
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 ONE_TRAINING = "The text may mean several trainings. This says that it is one: {}."
 
 
@@ -243,9 +251,34 @@ def together(offered: Mapping[tuple[str, str], str], now: Mapping[str, str]) -> 
     return found if len(found) > 1 else {}
 
 
+def by_paragraph(found: Read, text: str, now: Mapping[str, str]) -> Iterator[tuple[str, dict]]:
+    """Yield the beginning of each paragraph with the texts of fields that it offers one value for.
+
+    >>> from dpcore.claims.reading import read
+    >>> text = "Model A uses sigma 1 and 9 steps.\\n\\nModel B uses sigma 2 and 8 steps."
+    >>> now = dict.fromkeys([*FIELDS, *CHOICES], "")
+    >>> for each in by_paragraph(read(text), text, now): print(each)
+    ('Model A uses sigma 1 and', {'sigma': '1', 'steps': '9'})
+    ('Model B uses sigma 2 and', {'sigma': '2', 'steps': '8'})
+    """
+    start = 0
+    for end in (*(each.start() for each in BLANK_LINE.finditer(text)), len(text)):
+        within = tuple(each for each in found.passed if start <= each.start < end)
+        offered = offered_values(found._replace(passed=within), now)
+        names = [name for name, _ in offered]
+        values = {}
+        for (name, said), why in offered.items():
+            contested = why.startswith(REASONS["twice"].partition("{}")[0])
+            if names.count(name) == 1 and (contested or why in TOLD_HERE):
+                values[name] = said
+        if len(values) >= MIN_VALUES:
+            yield " ".join(text[start:end].split())[:BEGINNING].strip(), values
+        start = end
+
+
 def _show_offers(entered: Entered, found: Read) -> None:
-    """Draw a button for each value under its name that was passed over and may be right, and one
-    for all of which there are no others.
+    """Draw a button for each value under its name that was passed over and may be right, for those
+    of each paragraph, and one for all of which there are no others.
     """
     now = texts_of(entered.claim)
     offered = offered_values(found, now)
@@ -260,6 +293,17 @@ def _show_offers(entered: Entered, found: Read) -> None:
             on_click=write,
             args=(fields,),
             help=ONE_TRAINING.format(labels),
+        )
+    paragraphs = [*by_paragraph(found, entered.text, now)]
+    for number, (beginning, values) in enumerate(paragraphs[:MAX_PARAGRAPHS]):
+        if values == whole:
+            continue
+        row.button(
+            PARAGRAPH.format(len(values), escaped(beginning)),
+            key=f"offer_paragraph_{number}",
+            on_click=write,
+            args=({key_of(name): text for name, text in values.items()},),
+            help=PARAGRAPH_HELP.format(", ".join(map(label_of, values))),
         )
     for (name, text), why in list(offered.items())[:MAX_OFFERS]:
         instead = " instead" if now[name] else ""

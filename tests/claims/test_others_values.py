@@ -1,0 +1,138 @@
+"""Values that stand beside their names and are not the training's: quoted, cited, asked, planned,
+corrected, or of a training without privacy. None of them is taken.
+"""
+
+import pytest
+
+from dpcore.claims import read
+from dpcore.claims.claim import values_of
+
+MAIL = "The sampling is Poisson.\n\n> This morning you wrote:\n> sigma 0.86, eps 5.7, delta 1e-9\n"
+DEFAULTS = """p.add_argument("--sigma", type=float, default=1.0)
+p.add_argument("--batch-size", type=int, default=256)
+p.add_argument("--delta", type=float, default=1e-5)
+"""
+TABLE = """q = 0.02, 3000 steps, delta = 1e-5
+
+| method | sigma | epsilon |
+|---|---|---|
+| theirs{} | 2.0 | 2.0 |
+| ours | 1.5 | 3.89 |
+"""
+NEVER = {
+    "a quoted mail": (MAIL, "epsilon", "5.7"),
+    "a correction": (
+        "I made a mistake. On the slide I had sigma = 1.0 and\nepsilon = 1.6 for the model.",
+        "epsilon",
+        "1.6",
+    ),
+    "a sentence of several that says all": (
+        "On MNIST we use sigma = 1 and get epsilon = 9.5. On CIFAR-10 epsilon is 0.5.",
+        "epsilon",
+        "9.5",
+    ),
+    "a cited paper": (
+        "Tramer and Boneh (2021) reach 69 % at epsilon = 3 and delta = 1e-5. We train nothing.",
+        "epsilon",
+        "3",
+    ),
+    "a question": ("We trained with sigma = 1.\n\n- Is epsilon = 3 realistic?", "epsilon", "3"),
+    "a plan": ("sigma = 1.3\n\n## Next steps\n\n- epsilon = 1 for the board", "epsilon", "1"),
+    "a run that failed": (
+        "The first attempt, of which nothing was used:\n\n    python main.py --sigma 2.0\n",
+        "sigma",
+        2.0,
+    ),
+    "a training without privacy": (
+        "- epsilon = 2.92, delta = 1e-5\n- without privacy: 91.3 % (20 epochs)",
+        "epochs",
+        20.0,
+    ),
+    "a comment beside another setting": (
+        'split = "train"  # all of them; tuned at eps=1 only\nsigma = 3.0\n',
+        "epsilon",
+        "1",
+    ),
+    "a comment beside a command": (
+        "python train.py --sigma 1.1 --delta 1e-5  # shuffled batches would break the accounting",
+        "sampler",
+        "shuffle",
+    ),
+    "a value that was changed": ("# bs 1024 -> 2048, see #88\nsigma = 1.1\n", "batch", 1024),
+    "a unit before a sign": ("* 20 epochs = 2,400 steps\n* delta = 1e-5\n", "epochs", 2400.0),
+    "a unit before a sign in a list": (
+        "- 4,000 steps = 100 passes\n- delta = 1e-5\n",
+        "steps",
+        100,
+    ),
+    "one of several speakers": (
+        "[18:02] ann: mine dies at eps 1\n[18:05] bob: batch 512, sigma .9, 12 epochs\n",
+        "epsilon",
+        "1",
+    ),
+    "a diary that takes back": (
+        "### Mon\n- says eps = 4.27. nice\n\n### Wed\n- eps = 9.16, not 4.27 (same sigma)\n",
+        "epsilon",
+        "4.27",
+    ),
+    "a log whose epsilon begins anew": (
+        "epoch 17/30 eps = 2.68\nloaded ckpt_017\nepoch 18/30 eps = 1.24\n",
+        "epsilon",
+        "1.24",
+    ),
+    "what others report": (
+        "## What others report\n\n- eps = 8.9 at delta = 1e-10\n\n## Ours\n\n- sigma = 2\n",
+        "epsilon",
+        "8.9",
+    ),
+    "rows that a data base counts": (
+        " sigma | eps\n-------+-----\n   4.0 | 1.0\n(4 rows)\n",
+        "examples",
+        4,
+    ),
+    "examples where clients are protected": (
+        "User-level DP. The 342 clients hold 135,800 sentences in all; 1,500 rounds.",
+        "examples",
+        135_800,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "field", "value"), NEVER.values(), ids=NEVER)
+def test_it_is_not_taken(text: str, field: str, value: object) -> None:
+    for run in read(text).runs:
+        found = values_of(run.claim).get(field)
+        assert getattr(found, "text", found) != value
+
+
+@pytest.mark.parametrize("mark", ["†", "$^\\dagger$", " (2022)", " [12]", ", Smith et al."])
+def test_a_row_of_anothers_work_takes_nothing_from_the_sentences_around_the_table(
+    mark: str,
+) -> None:
+    runs = read(TABLE.format(mark)).runs
+    assert all(run.claim.epsilon.text != "2.0" for run in runs if run.claim.epsilon)
+    (ours,) = [run.claim for run in runs if run.claim.sigma == 1.5]
+    assert (ours.q, ours.steps, ours.delta) == (0.02, 3000, 1e-5)
+
+
+def test_a_table_of_cited_works_alone_is_read() -> None:
+    rows = "| Ada (2020) | 1.0 | 3 |\n| Bea (2021) | 2 | 1 |\n"
+    text = f"| work | sigma | epsilon |\n|---|---|---|\n{rows}"
+    assert [run.claim.sigma for run in read(text).runs] == [1.0, 2.0]
+
+
+def test_defaults_hold_where_a_command_does_not_set_them() -> None:
+    (run,) = read(f"{DEFAULTS}\n\n    python train.py --sigma 1.1 --epochs 60\n").runs
+    assert (run.claim.sigma, run.claim.batch, run.claim.delta) == (1.1, 256, 1e-5)
+    assert read(DEFAULTS).claim.sigma == 1.0
+
+
+def test_an_epsilon_that_a_command_sets_is_a_target() -> None:
+    found = read("python train.py --eps 3 --sigma 1.1\n\nfinal epsilon: 2.98")
+    assert found.claim.epsilon.text == "2.98"
+    assert "Epsilon 3 is a target, not what was spent." in read("python train.py --eps 3").notes
+
+
+def test_a_prompt_is_no_quotation() -> None:
+    text = "Run it:\n\n> python train.py --sigma 1.1 --delta 1e-5\n"
+    assert read(text).claim.sigma == 1.1
