@@ -49,8 +49,8 @@ def presses(found: Read, text: str, run: int, wanted: Mapping[str, Any]) -> int:
     count = min(run, 1)
     offered = offered_values(found, now)
     groups = [together(offered, now)]
-    for _, values in [*by_paragraph(found, text, now)][:MAX_PARAGRAPHS]:
-        groups.append(values)
+    for each in [*by_paragraph(found, text, now)][:MAX_PARAGRAPHS]:
+        groups.append(each.values)
     for group in sorted(groups, key=len, reverse=True):
         right = {name for name in group if name in wanted and same(group[name], wanted[name])}
         more = right & set(lacking)

@@ -5,7 +5,8 @@ A press on a number opens a list of the fields that it may fill, and a press the
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from textwrap import shorten
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import streamlit as st
@@ -251,15 +252,23 @@ def together(offered: Mapping[tuple[str, str], str], now: Mapping[str, str]) -> 
     return found if len(found) > 1 else {}
 
 
-def by_paragraph(found: Read, text: str, now: Mapping[str, str]) -> Iterator[tuple[str, dict]]:
-    """Yield the beginning of each paragraph with the texts of fields that it offers one value for.
+class Paragraph(NamedTuple):
+    """A paragraph by its place and its beginning, and the texts of fields that it says once."""
+
+    place: int
+    beginning: str
+    values: dict[str, str]
+
+
+def by_paragraph(found: Read, text: str, now: Mapping[str, str]) -> Iterator[Paragraph]:
+    """Yield each paragraph that offers values for several fields.
 
     >>> from dpcore.claims.reading import read
     >>> text = "Model A uses sigma 1 and 9 steps.\\n\\nModel B uses sigma 2 and 8 steps."
     >>> now = dict.fromkeys([*FIELDS, *CHOICES], "")
-    >>> for each in by_paragraph(read(text), text, now): print(each)
-    ('Model A uses sigma 1 and', {'sigma': '1', 'steps': '9'})
-    ('Model B uses sigma 2 and', {'sigma': '2', 'steps': '8'})
+    >>> for each in by_paragraph(read(text), text, now): print(each.beginning, each.values)
+    Model A uses sigma 1 … {'sigma': '1', 'steps': '9'}
+    Model B uses sigma 2 … {'sigma': '2', 'steps': '8'}
     """
     start = 0
     for end in (*(each.start() for each in BLANK_LINE.finditer(text)), len(text)):
@@ -272,7 +281,7 @@ def by_paragraph(found: Read, text: str, now: Mapping[str, str]) -> Iterator[tup
             if names.count(name) == 1 and (contested or why in TOLD_HERE):
                 values[name] = said
         if len(values) >= MIN_VALUES:
-            yield " ".join(text[start:end].split())[:BEGINNING].strip(), values
+            yield Paragraph(start, shorten(text[start:end], BEGINNING, placeholder=" …"), values)
         start = end
 
 
@@ -295,12 +304,12 @@ def _show_offers(entered: Entered, found: Read) -> None:
             help=ONE_TRAINING.format(labels),
         )
     paragraphs = [*by_paragraph(found, entered.text, now)]
-    for number, (beginning, values) in enumerate(paragraphs[:MAX_PARAGRAPHS]):
+    for place, beginning, values in paragraphs[:MAX_PARAGRAPHS]:
         if values == whole:
             continue
         row.button(
             PARAGRAPH.format(len(values), escaped(beginning)),
-            key=f"offer_paragraph_{number}",
+            key=f"offer_paragraph_{place}",
             on_click=write,
             args=({key_of(name): text for name, text in values.items()},),
             help=PARAGRAPH_HELP.format(", ".join(map(label_of, values))),

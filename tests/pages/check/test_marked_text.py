@@ -197,3 +197,20 @@ def test_most_texts_are_complete_after_three_presses() -> None:
         for name, each in expected.items()
     ]
     assert sum(count <= ENOUGH for count in needed) >= 120, needed
+
+
+def test_a_press_takes_what_one_paragraph_says() -> None:
+    one = "Model A uses sigma = 1, q = 0.01 and 1000 steps: epsilon = 9.5 at delta = 1e-5."
+    app = pasted(f"{one}\n\nModel B uses sigma = 2 and q = 0.02.")
+    assert not fields_of(app)
+    app = app.button(key="offer_paragraph_0").click().run()
+    assert fields_of(app) == {
+        "sigma": "1",
+        "q": "0.01",
+        "steps": "1000",
+        "epsilon": "9.5",
+        "delta": "1e-5",
+    }
+    assert "Holds" in standing_of(app)
+    app = app.button(key=f"offer_paragraph_{len(one)}").click().run()
+    assert fields_of(app)["sigma"] == "2"
