@@ -32,7 +32,7 @@ UNIT = re.compile(
 OF_A_STEP = {"examples": "batch", "clients": "cohort", "devices": "cohort"}
 A_STEP = re.compile(rf"(?i)\s(?:{words.OF_A_STEP})(?![^\W\d_])")
 OF_DATA = re.compile(  # before a number of examples
-    r"(?i)(?:^|[=:,;(\[|&\n]|\b(?:on|over|from|with|in|for|about|all|the|are|is|has|have|contains?"
+    r"(?i)(?:^|[=:,;(\[|&\n#]|\b(?:on|over|from|with|in|for|about|all|the|are|is|has|have|contains?"
     r"|containing|comprises?|and|our|auf|mit|sur|sobre|de|von|aus|на|approximately|roughly|around"
     r"|across|(?<!rounds )used|of|[A-Z]\s=))\s*$"
 )
@@ -74,6 +74,16 @@ ANSWER = r"(?:#+\s?)?(?:==?>|->|→|result|returns?|returned|Out\[\d+\]:|:|=|giv
 RESULT = re.compile(  # of a call of an accountant
     rf"\bget_(?:privacy_spent|epsilon)\({ARGUMENTS}\)\)?\s{{0,40}}(?:{ANSWER}){{0,3}}"
     rf"(?P<value>{NUMBER})"
+)
+HELD_OUT = r"(?:val(?:id(?:ation)?)?|dev|test|eval(?:uation)?|hold-?out)"
+SPLITS = (  # "50000 train / 10000 test", "train 49000  val 11000"
+    re.compile(
+        rf"(?i)(?<![\w.,/])(?P<value>{NUMBER})\strain(?:ing)?\s?(?:/|,|;|\+|and)\s?{NUMBER}\s{HELD_OUT}\b"
+    ),
+    re.compile(
+        rf"(?i)(?<![\w{-])train(?:ing)?(?:[ _](?:set|split|size))?[\s:=]{{1,3}}(?P<value>{NUMBER})"
+        rf"[\s,;/|]{{1,6}}{HELD_OUT}\b"
+    ),
 )
 ORDINAL = re.compile(r"(?<![\w.])(?P<value>\d{1,5})(?=(?:st|nd|rd|th) epoch\b)")
 

@@ -23,6 +23,7 @@ from dpcore.claims.prose import (
     PAIR,
     RESULT,
     SAMPLED,
+    SPLITS,
     by_unit,
     by_words,
     is_pair,
@@ -186,7 +187,9 @@ class Statements:
                 said = self._value(Named("share"), share, each.start("k"))
                 self._note(said._replace(end=each.end("k")))
                 self._note(self._value(Named("clients"), each["n"], each.start("n")))
-        for field, pattern in (("epsilon", RESULT), ("epochs", ORDINAL)):
+        forms = [("epsilon", RESULT), ("epochs", ORDINAL)]
+        forms += [("examples", each) for each in SPLITS]
+        for field, pattern in forms:
             for each in pattern.finditer(self.text):
                 self._note(self._value(Named(field), each["value"], each.start("value")))
 
