@@ -81,7 +81,7 @@ SPLITS = (  # "50000 train / 10000 test", "train 49000  val 11000"
         rf"(?i)(?<![\w.,/])(?P<value>{NUMBER})\strain(?:ing)?\s?(?:/|,|;|\+|and)\s?{NUMBER}\s{HELD_OUT}\b"
     ),
     re.compile(
-        rf"(?i)(?<![\w{-])train(?:ing)?(?:[ _](?:set|split|size))?[\s:=]{{1,3}}(?P<value>{NUMBER})"
+        rf"(?i)(?<![\w{{-])train(?:ing)?(?:[ _](?:set|split|size))?[\s:=]{{1,3}}(?P<value>{NUMBER})"
         rf"[\s,;/|]{{1,6}}{HELD_OUT}\b"
     ),
 )
