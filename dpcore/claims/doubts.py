@@ -17,14 +17,16 @@ QUOTED = re.compile(  # a line of another's text, in mails and threads; no promp
     r"(?m)^[ \t]{0,3}>(?!>>)(?:[ \t>]*$|[ \t>]*(?!(?:python3?|torchrun|bash|sh|\./)\b)\S)"
 )
 UNQUOTED = re.compile(r"(?m)^[ \t]*[^\s>]")
-ASKED = re.compile(r"[^.!?\n]{0,120}\?(?!\S)")  # the rest of a question
+ASKED = re.compile(r"[^.!?\n]{0,120}\?(?![\w=&/])")  # the rest of a question
 REMARK = re.compile(r"[^\n#]{0,100}[^\s#]\s+(?:#|//)\s")  # a comment after what a line sets
 CITED = re.compile(  # a row of another's work, or with a footnote
     r"(?i)[†‡§]|\\d?dagger|\bet al\b|\b(?:19|20)\d\d[a-z]?\)|\\cite|\[\d{1,3}\]"
     r"|\b(?:published|reported) (?:by|in)\b"
 )
+FAILED = re.compile(r"(?i)\b(?:failed|killed|crashed|aborted|cancel+ed|diverged|oom)\b")  # of a row
 BELOW = re.compile(r"<\s?$")
 CORRECTED = words.DOUBT["corrected"]  # the text takes back what it says elsewhere
+UNTRAINED = words.DOUBT["untrained"]
 TIME = r"\d{1,2}:\d\d(?!:)(?:\s?[AaPp]\.?[Mm]\.?)?"  # without seconds, as logs have them
 SPEAKER = re.compile(  # "[18:02] name: text", and "Name  9:31 AM" above a message
     rf"(?m)^\W{{0,2}}{TIME}\W{{1,3}}(?!INFO|DEBUG|WARN|ERROR)(?P<after>[A-Za-z][\w .-]{{0,20}}):\s"
@@ -69,13 +71,13 @@ def passed_lines(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def is_unsettled(text: str) -> bool:
-    """True for a text that takes back what it says elsewhere, or has several speakers.
+    """True for a text of no training, of several speakers, or that takes back what it says.
 
     >>> is_unsettled("The epsilon is 9.1, not 5.7."), is_unsettled("The epsilon is 9.1.")
     (True, False)
     """
     speakers = {each["after"] or each["before"] for each in SPEAKER.finditer(text)}
-    return len(speakers) > 1 or bool(CORRECTED.search(text))
+    return len(speakers) > 1 or bool(CORRECTED.search(text) or UNTRAINED.search(text))
 
 
 def doubt_of(meaning: Named, number: str, before: str, after: str) -> str:

@@ -18,6 +18,7 @@ from dpcore.claims.history import history_span, read_history
 from dpcore.claims.plain_text import Plain, plain_text
 from dpcore.claims.runs import (
     Draft,
+    Drafts,
     contested,
     drafts_of,
     of_releases,
@@ -32,6 +33,7 @@ from dpcore.privacy.sampling.fixed_size import FixedSize
 MAX_TEXT_CHARS = 100_000
 MAX_JSON_CHARS = 1_000_000
 MAX_RUNS = 50
+OPEN = ("", *(REASONS[each] for each in ("unclear", "listed", "several", "after_runs", "earlier")))
 PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
@@ -307,7 +309,10 @@ def _read_text(text: str) -> Read:
     accumulated = UNIT["accumulated"].search(bare.text)
     if off:
         notes[NOTES["not_private"].format(" ".join(off[0].split()))] = None
+    spent = _says_spent(drafts)
     for draft in drafts.runs[:MAX_RUNS]:
+        if spent:
+            draft = _without_target(draft)
         if accumulated and draft.get("accumulation") is None:
             draft = draft.without("batch", REASONS["parts"])
         if off:  # then no private training is claimed
@@ -340,6 +345,24 @@ def _in_original(
             others[each.start] = each
     in_order = [others[place] for place in sorted(others)]
     return Read(tuple(placed), tuple(in_order), notes)
+
+
+def _says_spent(drafts: Drafts) -> bool:
+    """True for a text that states an epsilon as spent, if it is not clear of which training."""
+    said = [*drafts.passed]
+    for draft in drafts.runs:
+        said += draft.said
+    return any(each.field == "epsilon" and each.rank < TARGET and each.why in OPEN for each in said)
+
+
+def _without_target(draft: Draft) -> Draft:
+    """A draft without a targeted epsilon: it is used only where nothing else is."""
+    said = []
+    for each in draft.said:
+        if each.field == "epsilon" and each.rank == TARGET:
+            each = each._replace(why=each.why or REASONS["outcome"])
+        said.append(each)
+    return draft._replace(said=tuple(said))
 
 
 def _off(statements: Statements) -> re.Match[str] | None:

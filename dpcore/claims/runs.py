@@ -195,25 +195,34 @@ def _without_log(singles: list[Part]) -> tuple[list[Part], list[Said]]:
     lines: list[Part] = []
     kept: list[Part] = []
     kinds = set()
+    beside: list[Said] = []  # of lines of a log that print no epsilon
+    logged = sum(_is_logged(draft) for _, draft in singles) > 1
     for part, draft in singles:
         counter = _counter(draft)
-        if counter.counts:
+        if counter.counts and logged and not _is_logged(draft):
+            beside += draft.without_all(REASONS["listed"]).said
+        elif counter.counts:
             lines.append((part, draft))
             kinds.add((part.kind, counter.field))
         else:
             kept.append((part, draft))
     if len(lines) < 2 or len(kinds) > 1 or _settings_change(lines):
-        return singles, []
+        return [*kept, *lines], beside
     counts = [_counter(draft).value for _, draft in lines]
     if _falls(counts) or _falls_within(lines):  # several logs, or several accountants
         for part, draft in lines:
             kept.append((part, draft.without_all(REASONS["listed"])))
-        return kept, []
-    earlier: list[Said] = []
+        return kept, beside
+    earlier = [*beside]
     for _, draft in lines[:-1]:
         earlier += draft.without_all(REASONS["earlier"]).said
     part, last = lines[-1]
     return [*kept, (part, _ended(last, counts[0]))], earlier
+
+
+def _is_logged(draft: Draft) -> bool:
+    """True for a line of a log with a counter and an epsilon."""
+    return _counter(draft).counts and any(each.field == "epsilon" for each in draft.said)
 
 
 def _falls(counts: Sequence[float]) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dpcore.claims import vocabulary as words
 from dpcore.claims.doubts import (
     CITED,
+    FAILED,
     REMARK,
     doubt_of,
     doubt_of_labels,
@@ -141,8 +142,11 @@ class Statements:
         labels = {cell.scope.label for cell, _ in values}
         cited = {each for each in labels if CITED.search(each)}
         for cell, said in values:
-            if cell.scope.label in cited and cited < labels:
+            row = cell.scope
+            if row.label in cited and cited < labels:
                 said = said._replace(why=said.why or REASONS["cited"])
+            if row.kind is Kind.ROW and FAILED.search(self.text[row.start : row.end]):
+                said = said._replace(why=said.why or REASONS["failed"])
             self._note(said, cell.scope)
         for low, high in table.heads:
             if named(self.text[low:high], headed=True).field == "epsilon":

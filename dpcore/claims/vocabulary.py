@@ -85,7 +85,7 @@ SAID_IN_WORDS = tuple(_said_in_words())
 OTHER = re.compile(rf"(?i)(?<![^\W\d_])(?:{any_of(WORDS['other'])})(?![^\W\d_])")
 RANKS = ((FINAL, _words("final")), (TARGET, _words("target")))
 OF_A_NAME = [*WORDS["plain"], *WORDS["final"], *WORDS["target"]]
-BESIDE = re.compile(rf"(?:(?:{any_of([*OF_A_NAME, *OPACUS, 'pld', 'moments'])})\s?)*")
+BESIDE = re.compile(rf"(?:(?:{any_of([*OF_A_NAME, *OPACUS, 'pld', 'moments'])})\s*)*")
 BEFORE = re.compile(
     rf"(?i)(?:^|[^\w\s]|(?<![^\W\d_])(?:{any_of([*WORDS['before'], *WORDS['around']])})[\s]?)\s*$"
 )

@@ -85,6 +85,29 @@ NEVER = {
         "epsilon",
         "8.9",
     ),
+    "a training that was not made": (
+        "target_epsilon=0.05, target_delta=1e-8, epochs=200\n\nI have not trained anything yet.",
+        "epsilon",
+        "0.05",
+    ),
+    "a question after a plan": (
+        "sigma = 1.2, 2000 steps\n\nTo do next week: a run with 4000 steps & more noise?, ask IT",
+        "steps",
+        4000,
+    ),
+    "the steps of an epoch": ("[set] batch size = 600, 1 epoch = 80 steps\n", "steps", 80),
+    "a target beside two that were spent": (
+        "python train.py --target_epsilon 8 --sigma 1\n"
+        "{'final_epsilon_prv': 7.984, 'final_epsilon_rdp': 9.168}\n",
+        "epsilon",
+        "8",
+    ),
+    "a run that failed in a table": (
+        "| id | state | sigma | epsilon |\n|---|---|---|---|\n| a1 | FAILED | 1.5 | 3.9 |\n"
+        "| b2 | FINISHED | 2.0 | 2.6 |\n",
+        "sigma",
+        1.5,
+    ),
     "rows that a data base counts": (
         " sigma | eps\n-------+-----\n   4.0 | 1.0\n(4 rows)\n",
         "examples",
@@ -136,3 +159,16 @@ def test_an_epsilon_that_a_command_sets_is_a_target() -> None:
 def test_a_prompt_is_no_quotation() -> None:
     text = "Run it:\n\n> python train.py --sigma 1.1 --delta 1e-5\n"
     assert read(text).claim.sigma == 1.1
+
+
+def test_of_a_log_in_json_the_last_line_with_an_epsilon_is_the_end() -> None:
+    lines = [
+        '{"event": "start", "n_train": 1000000, "noise_multiplier": 0.7, "delta": 1e-07}',
+        '{"event": "step", "step": 500, "epsilon": 2.8968}',
+        '{"event": "eval", "step": 500, "n": 20000}',
+        '{"event": "step", "step": 5000, "epsilon": 3.6802}',
+        '{"event": "eval", "step": 5000, "n": 20000}',
+    ]
+    (run,) = read("\n".join(lines)).runs
+    assert (run.claim.steps, run.claim.epsilon.text) == (5000, "3.6802")
+    assert (run.claim.sigma, run.claim.examples) == (0.7, 1_000_000)
