@@ -192,32 +192,42 @@ def _named_apart(part: Scope, other: Scope) -> bool:
 
 def _without_log(singles: list[Part]) -> tuple[list[Part], list[Said]]:
     """Parts without the earlier lines of a log: counters that grow, beside an epsilon."""
+    singles, passed = _without_evaluations(singles)
     lines: list[Part] = []
     kept: list[Part] = []
     kinds = set()
-    beside: list[Said] = []  # of lines of a log that print no epsilon
-    logged = sum(_is_logged(draft) for _, draft in singles) > 1
     for part, draft in singles:
         counter = _counter(draft)
-        if counter.counts and logged and not _is_logged(draft):
-            beside += draft.without_all(REASONS["listed"]).said
-        elif counter.counts:
+        if counter.counts:
             lines.append((part, draft))
             kinds.add((part.kind, counter.field))
         else:
             kept.append((part, draft))
     if len(lines) < 2 or len(kinds) > 1 or _settings_change(lines):
-        return [*kept, *lines], beside
+        return singles, passed
     counts = [_counter(draft).value for _, draft in lines]
-    if _falls(counts) or _falls_within(lines):  # several logs, or several accountants
+    if _falls(counts) or _spent_falls(lines):  # several logs, or several accountants
         for part, draft in lines:
             kept.append((part, draft.without_all(REASONS["listed"])))
-        return kept, beside
-    earlier = [*beside]
+        return kept, passed
     for _, draft in lines[:-1]:
-        earlier += draft.without_all(REASONS["earlier"]).said
+        passed += draft.without_all(REASONS["earlier"]).said
     part, last = lines[-1]
-    return [*kept, (part, _ended(last, counts[0]))], earlier
+    return [*kept, (part, _ended(last, counts[0]))], passed
+
+
+def _without_evaluations(singles: list[Part]) -> tuple[list[Part], list[Said]]:
+    """Parts without the lines of a log that count and print no epsilon, where others print one."""
+    if sum(_is_logged(draft) for _, draft in singles) < 2:
+        return singles, []
+    kept = []
+    passed: list[Said] = []
+    for part, draft in singles:
+        if _counter(draft).counts and not _is_logged(draft):
+            passed += draft.without_all(REASONS["listed"]).said
+        else:
+            kept.append((part, draft))
+    return kept, passed
 
 
 def _is_logged(draft: Draft) -> bool:
@@ -230,7 +240,7 @@ def _falls(counts: Sequence[float]) -> bool:
     return any(one >= two for one, two in pairwise(counts))
 
 
-def _falls_within(lines: Sequence[Part]) -> bool:
+def _spent_falls(lines: Sequence[Part]) -> bool:
     """True if an epsilon is below the one in the line before, as no accountant's is."""
     spent = []
     for _, draft in lines:
