@@ -33,6 +33,7 @@ RELEASES = {
 
 # Reasons that do not take a value, and let it stand against others of its field.
 AGAINST = (REASONS["unclear"], REASONS["listed"], REASONS["several"])
+OF_ALL = re.compile(r"(?i)(?:both|all|each|every\w*|common|shared|alle|beide|tous|todos)\b")
 NOTHING = Said("", None, 0, 0)
 
 
@@ -98,16 +99,18 @@ def drafts_of(scope: Scope) -> Drafts:
             passed.append(each)
     several: list[Draft] = []
     singles: list[Part] = []
+    first = math.inf  # the place of the first training that stands apart
     for child in scope.children:
         found = drafts_of(child)
         passed += found.passed
         if len(found.runs) > 1:
             several += found.runs
+            first = min(first, child.start)
         elif found.runs and found.runs[0].said:
             singles.append((child, found.runs[0]))
     singles, earlier = _without_log(singles)
     passed += earlier
-    _sort_out(singles, several, common, passed)
+    _sort_out(singles, first, several, common, passed)
     if not several:
         return Drafts((Draft(tuple(common)),), tuple(passed))
     runs = [Draft(_within(common, each.said), each.label) for each in several]
@@ -115,11 +118,17 @@ def drafts_of(scope: Scope) -> Drafts:
 
 
 def _sort_out(
-    singles: Sequence[Part], several: list[Draft], common: list[Said], passed: list[Said]
+    singles: Sequence[Part],
+    first: float,
+    several: list[Draft],
+    common: list[Said],
+    passed: list[Said],
 ) -> None:
-    """Add each part to the trainings, to what they have in common, or to what is passed over."""
+    """Add each part to the trainings, to what they have in common, or to what is passed over.
+
+    What stands after the place of the first training is common only if it says so.
+    """
     apart = _apart(singles)
-    first = math.inf
     for part, draft in apart:
         first = min(first, part.start)
         if _has_own(draft):
@@ -130,7 +139,7 @@ def _sort_out(
         part, draft = each
         if each in apart:
             continue
-        if part.start > first:  # nobody says of which it is
+        if part.start > first and not OF_ALL.match(part.label):  # nobody says of which it is
             passed += draft.without_all(REASONS["after_runs"]).said
         else:
             common += draft.said

@@ -77,7 +77,8 @@ ANOTHERS = re.compile(
 AHEAD = re.compile(  # the heading of what is not done
     r"(?i)\W*(?:(?:to-?do|next(?: steps?)?|future(?: work)?|outlook|plans?|planned|ideas?"
     r"|(?:open )?questions?|wishes|wish ?list|roadmap|ausblick|fragen|perspectives|à faire"
-    r"|pendiente|próximos pasos)\b|今後|将来|展望|未来|计划)"
+    r"|pendiente|próximos pasos|trabajo futuro|trabalhos? futuros?"
+    r"|travaux futurs)\b|今後|将来|展望|未来|计划)"
 )
 
 

@@ -41,7 +41,7 @@ AFTER = 60  # and after it
 STOP = re.compile(
     r"(?<!vs)(?<!e\.g)(?<!i\.e)(?<!al)(?<!approx)(?<!ca)[.!?;]\s"  # but not of "et al. "
     r"|[.;]$|。"
-    r"|\n(?=\s*[\d\[{(|>#*-])"  # before an item
+    r"|\n(?=\s*(?:[\[{|>#*-]|\(?[a-z\d]{1,2}[.)]\s|\d{4}-\d|\d\d:\d\d))"  # an item
 )
 SCRIPT = re.compile(  # that trains nothing
     r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"

@@ -32,7 +32,7 @@ GOES_ON = "|".join(  # with what a number is not whole, or one of a range or pro
 )
 NUMBER = rf"{SIGNED}(?!{GOES_ON})"
 OF_N = r"1\s?/\s?(?:[nN](?![a-z])|\|D\|)(?:\^(?P<power>1(?:\.\d+)?))?(?![\w^])"
-FIGURE = re.compile(rf"(?<![\w.^])(?<!\d[,:])(?<![^\n][×*·]\s)(?<![×*·])(?:{OF_N}|{NUMBER})")
+FIGURE = re.compile(rf"(?<![\w.^])(?<!\d[,:])(?<![×*·]\s)(?<![×*·])(?:{OF_N}|{NUMBER})")
 RANGE = re.compile(r"\d\s?(?:to|or|-|±|x|×)\s?$")  # before a number
 LIST = re.compile(  # after a number
     "|".join(

@@ -144,7 +144,7 @@ def _are_beside(field: str, core: list[str], rest: list[str]) -> bool:
     """True if the words around a name leave it what it is: others, or its own symbol."""
     if len(" ".join(core)) == 1 and any(rest) and core[0] not in "εδσ":
         return False  # a letter alone
-    others = [each for each in rest if _FIELDS.get(each) != field]
+    others = [each for each in rest if _HEADED.get(each) != field]
     return bool(BESIDE.fullmatch(" ".join(others).strip()))
 
 
