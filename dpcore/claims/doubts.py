@@ -24,6 +24,7 @@ CITED = re.compile(  # a row of another's work, or with a footnote
     r"|\b(?:published|reported) (?:by|in)\b"
 )
 FAILED = re.compile(r"(?i)\b(?:failed|killed|crashed|aborted|cancel+ed|diverged|oom)\b")  # of a row
+BEFORE = re.compile(r"(?i)\W*(?:before|vorher|avant|antes)\b")  # a change that the text tells of
 BELOW = re.compile(r"<\s?$")
 CORRECTED = words.DOUBT["corrected"]  # the text takes back what it says elsewhere
 UNTRAINED = words.DOUBT["untrained"]
@@ -105,6 +106,7 @@ def doubt_of_labels(labels: Sequence[str]) -> str:
         return REASONS["other"]
     if any(AHEAD.match(each) for each in labels):
         return REASONS["supposed"]
-    if words.DOUBT["elsewhere"].search(together) or ANOTHERS.search(together):
+    before = any(BEFORE.match(each) for each in labels)
+    if before or words.DOUBT["elsewhere"].search(together) or ANOTHERS.search(together):
         return REASONS["another"]
     return ""

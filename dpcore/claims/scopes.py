@@ -58,6 +58,7 @@ BEFORE_BRACKET = re.compile(
 )
 SENTENCE = re.compile(r"\W{0,9}(?:[^\W\d_]{1,40}\W{1,9}){4}")
 UNENDED = re.compile(r"[\w,)]\s*$")
+LISTED = re.compile(r"\w{2},?\s[^=\n]{40,}[,(]\s*$")  # a long line that goes on
 LABEL = re.compile(r"\s*(?:[-*+•]\s+)?(?P<label>[A-Za-z][\w .()-]{0,40}?)\s?[:=]")
 COUNTER = re.compile(
     r"(?i)(?<![A-Za-z])(?P<unit>epoch[ea]?|époque|época|エポック|에폭|에포크|轮次|ep(?!s)"  # epochs
@@ -302,7 +303,7 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
         keyed = counter_of(line) is not None or (not unended and _has_key(line))
         command = COMMAND.match(line) and not COMMENTED.match(line)
         prose = not keyed and not command and SENTENCE.match(line)
-        unended = bool(prose and UNENDED.search(line[-9:]))
+        unended = bool((prose and UNENDED.search(line[-9:])) or (keyed and LISTED.search(line)))
         in_sentence = wrapped and line[:1].islower()
         if command:
             found.append(Scope(Kind.COMMAND, start, end))
