@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcore.claims.scopes import APART, Scope
 from dpcore.claims.values import OF_N, Said, same, written
-from dpcore.claims.vocabulary import FINAL, REASONS, TARGET, is_neutral
+from dpcore.claims.vocabulary import FINAL, PLAIN, REASONS, TARGET, is_neutral
 
 NEAR = 20  # parts before and after one that it is compared with
 MIN_DIFFERENT = 2  # fields, of two parts that are of a training each
@@ -272,12 +272,17 @@ def _settings_change(lines: Sequence[Part]) -> bool:
 
 
 def _ended(draft: Draft, first: float) -> Draft:
-    """The last line of a log: its counters are the ends, one more where the log counts from 0."""
+    """The last line of a log: its counters are the ends, one more where the log counts from 0.
+
+    They are before all else that is said only if the log prints an epsilon beside them.
+    """
     more = int(first == 0)
     said = []
     for each in draft.said:
-        if each.counts:
+        if each.counts and _is_logged(draft):
             each = each._replace(value=each.value + more, rank=FINAL)
+        elif each.counts:
+            each = each._replace(value=each.value + more, rank=PLAIN)
         said.append(each)
     return draft._replace(said=tuple(said))
 

@@ -34,7 +34,7 @@ MAX_LONG = 500  # parts of several lines that others are compared with
 WRAPPED = 50  # characters
 MAX_KEY = 6  # words of a key, with its sign
 HEADING = re.compile(
-    r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w. \"'-]{1,60})\]{1,2}$"
+    r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w\"'][\w. \"'-]{0,60})\]{1,2}$"
 )
 UNDERLINE = re.compile(r"(?:={3,}|-{3,})\s*$")
 BULLET = re.compile(r"\s*(?:[-*+•·]|\d{1,2}[.)])\s+")

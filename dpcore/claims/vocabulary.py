@@ -18,7 +18,7 @@ NOTES: dict[str, str] = FACTS["notes"]
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
 # Ranks of a value: the first is taken before the others.
 FINAL, PLAIN, TARGET = range(3)
-COUNTERS = ("step", "epoch")  # at the end of the name of a log's counter
+COUNTERS = ("step", "epoch", "エポック")  # at the end of the name of a log's counter
 # Names that alone are a place in a training, which is its end in the last line of a log.
 PLACES = ("step", "round", "iteration", "iter", "update")
 MAX_WORDS = 12  # of a name
