@@ -101,8 +101,9 @@ certain = form.unaccounted
 risks = None
 others = None
 if mechanism:
-    with notes:
-        sampled.say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
+    with notes:  # the range itself stands above the ruler
+        spent = curves[CERTIFIED].last
+        sampled.say_sampled(form.sampler, mechanism, delta, spent, rest=certain_place)
     certain = epsilon_sentence(curves[CERTIFIED], show(delta), apart=other_sampler)
     if pinned and form.pinnable:
         certain = f"{certain} {difference(pinned, form.pinnable)}"

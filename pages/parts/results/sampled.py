@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -116,8 +117,12 @@ def range_of(found: Reading) -> str:
     return high if float(low) == float(high) else f"{low} to {high}"
 
 
-def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
-    """Draw the proven range of another sampler and the verdict on the Poisson number, if any."""
+def say_sampled(
+    name: str, mechanism: Mechanism, delta: float, poisson: Reading, rest: Any = st
+) -> None:
+    """Draw the proven range of another sampler and the verdict on the Poisson number, if any; all
+    that is no warning in the place of the `rest`.
+    """
     sampler = sampler_of(name)
     why_not = why_uncounted(sampler, mechanism)
     if why_not:
@@ -125,7 +130,7 @@ def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading)
     if not answers(name, mechanism):
         return
     found = sampled_end(name, mechanism, delta).last
-    st.markdown(
+    rest.markdown(
         f"{proven_range(sampler, found)}"
         f" {length(sampler, mechanism.releases[0].q, mechanism.steps)}"
     )
@@ -134,7 +139,7 @@ def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading)
     if below_proven and "claims" in verdict:
         st.warning(verdict)
     else:
-        st.markdown(verdict)
+        rest.markdown(verdict)
 
 
 def say_more(name: str, mechanism: Mechanism, delta: float) -> None:

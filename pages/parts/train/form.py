@@ -350,7 +350,9 @@ def baseline_of(config: RunConfig) -> RunConfig:
     """A run without clipping and noise, at a learning rate for gradients of full length."""
     plain = usual_of(config, private=False)
     lr_end = min(config.lr_end * plain.lr / config.lr, MAX_LR)
-    epochs = min(plan(config).steps * config.q, config.epochs)  # fewer if stop_epsilon ends it
+    epochs = config.epochs
+    if config.stop_epsilon:  # may end the private run earlier
+        epochs = min(plan(config).steps * config.q, epochs)
     return replace(
         config,
         private=False,
