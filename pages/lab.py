@@ -107,9 +107,7 @@ if mechanism:
     certain = epsilon_sentence(curves[CERTIFIED], show(delta), apart=other_sampler)
     if pinned and form.pinnable:
         certain = f"{certain} {difference(pinned, form.pinnable)}"
-    risks = cache.risks(mechanism, delta)
-    if other_sampler:  # what holds for Poisson batches says nothing of these
-        risks = sampled.sampled_risks(form.sampler, mechanism, delta)
+    risks = sampled.risks_with(form.sampler, mechanism, delta)
     others = sampled.sampled_of(form.sampler, mechanism, delta)
 certain_place.markdown(certain)
 early.empty()

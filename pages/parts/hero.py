@@ -246,13 +246,15 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
         return escape(WORDS["unproven"])
     epsilon = term("epsilon", "hero", "Epsilon")
     value = f"<b>{marked(last.value, last.kind, last.lower)}</b>"
+    words = WORDS["cost"]
     if otherwise:
         value = f"<b>{range_of_reading(last)}</b>"
+        words = WORDS["cost_of_others"]
     said = delta_warning(form.delta, form.n)
     if not said:
-        return WORDS["cost"].format(epsilon=epsilon, value=value, after=after)
-    words = WORDS["large_delta_warning"]
-    warning = f"<strong role=alert title={quoteattr(said)}>{words}</strong>"
+        return words.format(epsilon=epsilon, value=value, after=after)
+    large = WORDS["large_delta_warning"]
+    warning = f"<strong role=alert title={quoteattr(said)}>{large}</strong>"
     return WORDS["large_delta"].format(epsilon=epsilon, value=value, after=after, warning=warning)
 
 

@@ -22,9 +22,11 @@ from dpcore.privacy.sampling.base import (
     steps_counted,
     tradeoff_band,
 )
+from pages.parts.controls.mechanism import after_training
+from pages.parts.results import cache
 
 FEW_DELTAS = DELTAS[::3]  # of a profile, each of which is a search of its own
-POISSON = "All other numbers on this page are for Poisson batches."
+POISSON = "The accountants, and the statement to copy, are for Poisson batches."
 
 
 def answers(name: str, mechanism: Mechanism) -> bool:
@@ -101,6 +103,28 @@ def sampled_risks(name: str, mechanism: Mechanism, delta: float) -> Risks | None
     if found is None or found.band.empty:
         return None
     return risks_of(found.band, delta)
+
+
+def risks_with(name: str, mechanism: Mechanism, delta: float) -> Risks | None:
+    """What is proven about any attacker with the batches of a sampler; None where nothing is.
+
+    A sampler without numbers for the mechanism is told of as Poisson, and the page says so.
+    """
+    if answers(name, mechanism):
+        return sampled_risks(name, mechanism, delta)
+    return cache.risks(mechanism, delta)
+
+
+def after_counted(name: str, mechanism: Mechanism, after: str) -> str:
+    """The begin of a sentence about the end of training, with the steps that a sampler counts.
+
+    >>> after_counted("shuffle", Mechanism.constant(0.0256, 4.0, 196), "After 5 epochs (196 steps)")
+    'After 5 epochs (195 steps)'
+    """
+    if not answers(name, mechanism):
+        return after
+    q, _, steps = _counted(sampler_of(name), mechanism)
+    return after_training(f"{epochs_meant(q, mechanism.steps):.12g}", steps)
 
 
 def range_of(found: Reading) -> str:

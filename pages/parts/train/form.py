@@ -297,9 +297,11 @@ def _planned(form: Form, epochs: float | None, fields: Fields) -> Form:
         form, run=run, plan=planned, unaccounted=planned.unaccounted, texts=fields.read_texts
     )
     try:
-        return replace(form, run=_drawing(form.sampler, run))
+        run = _drawing(form.sampler, run)
     except ValueError as error:
         return replace(form, obstacle=fields.in_words(str(error)))
+    controls.say_steps(fields, run.steps_of_epochs)
+    return replace(form, run=run)
 
 
 def _drawing(sampler: str, run: RunConfig) -> RunConfig:

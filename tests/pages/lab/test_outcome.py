@@ -174,7 +174,7 @@ def test_an_epsilon_of_other_batches_names_the_steps_it_counts() -> None:
     otherwise = sampled_of("shuffle", form.mechanism, form.delta)
     assert otherwise
     assert form.steps == 98
-    assert " after 5 epochs (95 steps) " in hero.cost_of(form, {}, otherwise)
+    assert "</b> after 5 epochs (95 steps); " in hero.cost_of(form, {}, otherwise)
 
 
 def test_the_spy_of_no_proven_epsilon_is_always_right(said: Said, monkeypatch) -> None:
