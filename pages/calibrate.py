@@ -21,16 +21,20 @@ from pages.parts.results.tables import card
 left, right = page_columns("Which noise fits my budget?")
 move_on()
 
+with left:  # the question comes first
+    asking = st.container(key="question", gap="xsmall")
 with right:
-    controls, result = st.columns([2, 3], gap="medium")
+    result = st.container()
     map_ = st.container(key="answer")
     below = st.container()
-asking = controls.container(key="question")
 with asking:
-    solved, by = question.solve_controls()
+    solved = question.solved_choice()
 setting = setting_in(left, right, solved)
 delta = setting.delta
 with left:
+    rest = st.container(gap="xsmall")
+    with rest:
+        by = question.counted_by()
     sampler = sampler_choice(setting.n)
     counting_mistakes(setting.q)
     pinned = pin_controls(setting, setting_on_screen)
@@ -38,7 +42,7 @@ with left:
 asked = found = target = None
 with asking:
     try:
-        target = question.target_controls(delta)
+        target = question.target_controls(delta, rest)
     except ValueError as error:
         result.error(labelled(str(error), question.MU))
 with result:

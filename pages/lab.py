@@ -101,14 +101,13 @@ certain = form.unaccounted
 risks = None
 others = None
 if mechanism:
-    with notes:
-        sampled.say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
+    with notes:  # the range itself stands above the ruler
+        spent = curves[CERTIFIED].last
+        sampled.say_sampled(form.sampler, mechanism, delta, spent, rest=certain_place)
     certain = epsilon_sentence(curves[CERTIFIED], show(delta), apart=other_sampler)
     if pinned and form.pinnable:
         certain = f"{certain} {difference(pinned, form.pinnable)}"
-    risks = cache.risks(mechanism, delta)
-    if other_sampler:  # what holds for Poisson batches says nothing of these
-        risks = sampled.sampled_risks(form.sampler, mechanism, delta)
+    risks = sampled.risks_with(form.sampler, mechanism, delta)
     others = sampled.sampled_of(form.sampler, mechanism, delta)
 certain_place.markdown(certain)
 early.empty()

@@ -30,7 +30,14 @@ from pages.parts.results.attack import (
 )
 from pages.parts.results.odds import WORDS, not_promised, odds_icons, on_screen
 from pages.parts.results.pinned_setting import difference, pin_controls
-from pages.parts.results.sampled import say_more, say_sampled, takes_long
+from pages.parts.results.sampled import (
+    after_counted,
+    risks_with,
+    sampled_band_of,
+    say_more,
+    say_sampled,
+    takes_long,
+)
 from pages.parts.results.tables import card
 
 PRIOR = own_quantity("prior")
@@ -103,9 +110,12 @@ with right:
                 still_chart(first.figure, key="first_chart", alt=first.alt)
     against = attack.compared(look, mechanism, delta)
     band = cache.band(mechanism)
-    found = cache.risks(mechanism, delta)
+    of_poisson = cache.risks(mechanism, delta)
+    found = risks_with(sampler, mechanism, delta)
+    sampled = sampled_band_of(sampler, mechanism)
     early.empty()
-    certain.markdown(error_sentence(found, setting.after))
+    after = after_counted(sampler, mechanism, setting.after)
+    certain.markdown(error_sentence(found, after))
     with sampler_place:
         say_sampled(sampler, mechanism, delta, cache.final(CERTIFIED, mechanism, delta).last)
     warning = delta_warning(delta, setting.n)
@@ -127,7 +137,8 @@ with right:
     with odds_place:
         if band.empty:
             st.markdown(attack.NO_BAND)
-        st.html(odds_icons(found))
+        if found:  # else no hundred people are drawn
+            st.html(odds_icons(found))
         st.html(not_promised())
     with numbers_place:
         on_screen("tradeoff")
@@ -136,14 +147,19 @@ with right:
         st.markdown(meaning[f"{view}, {axes}" if view == "trade-off" else view])
         if others:
             st.markdown(meaning["pair"])
-        st.html(clt_verdict(cache.mu(mechanism), found))
+        if sampled:
+            st.caption("The CLT is judged for Poisson batches:")
+        st.html(clt_verdict(cache.mu(mechanism), of_poisson))
         attack.say_how_it_is_drawn(sampler, mechanism, view)
         say_more(sampler, mechanism, delta)
-        st.html(attack_table(band, found, against, prior))
+        st.html(attack_table(band, of_poisson, against, prior, sampled))
     if view == "delta":
         exports.curves_download(mechanism, "delta", origin)
     elif view == "trade-off":
-        exports.tradeoff_download([*edges_of(band), *against], view, origin)
+        edges = edges_of(band)
+        if sampled:
+            edges = [*edges_of(sampled.band, sampled.sampler.title), *edges]
+        exports.tradeoff_download([*edges, *against], view, origin)
     else:
         exports.tradeoff_download(growing_curves(mechanism), view, origin)
     card(mechanism, cache.final(one, mechanism, delta), one, setting.n)

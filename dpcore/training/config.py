@@ -10,7 +10,8 @@ from typing import Any
 from dpcore import check
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.report.numbers import value_text
-from dpcore.privacy.sampling.base import Poisson
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.base import Poisson, steps_counted
 from dpcore.privacy.schedule import CONSTANT
 from dpcore.training.features.kinds import KINDS
 from dpcore.training.models import MODELS, models_for
@@ -121,7 +122,7 @@ class RunConfig(Settings):
                 f"Expected batch={self.batch} to be at most the {self.examples} training examples."
             )
         steps = self.epochs * self.examples / self.batch  # may overflow to infinity
-        if not (steps <= MAX_STEPS and self.steps_of_epochs >= 1):
+        if not (steps <= MAX_STEPS and 1 <= self.steps_of_epochs <= MAX_STEPS):
             raise ValueError(
                 f"Expected epochs={self.epochs:g} to make 1 to {MAX_STEPS:,} steps; change them or"
                 " batch."
@@ -150,8 +151,16 @@ class RunConfig(Settings):
     def steps_of_epochs(self) -> int:
         """The epochs in steps of the expected batch, rounded up; `stop_epsilon` may end the run
         earlier.
+
+        A sampler that goes by epochs has round(1/q) steps in each of them.
+
+        >>> RunConfig(epochs=20).steps_of_epochs, RunConfig(epochs=20, batch=256).steps_of_epochs
+        (391, 782)
+        >>> RunConfig(epochs=20, batch=256, sampler="shuffle").steps_of_epochs
+        780
         """
-        return math.ceil(self.epochs * self.examples / self.batch - 1e-9)
+        steps = math.ceil(self.epochs * self.examples / self.batch - 1e-9)
+        return steps_counted(SAMPLERS[self.sampler], self.q, steps)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as a flat JSON object."""

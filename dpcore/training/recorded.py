@@ -75,6 +75,16 @@ def recorded_at(dataset: str, source: str, epsilon: float) -> Recorded | None:
     return max(within, key=lambda row: row.accuracy, default=None)
 
 
+def most_private(dataset: str, source: str) -> Recorded | None:
+    """The recorded training on these data with the smallest epsilon; None for other data.
+
+    >>> found = most_private("mnist", "sample")
+    >>> recorded_at("mnist", "sample", found.epsilon) == found
+    True
+    """
+    return next(iter(recorded(dataset, source)), None)
+
+
 def as_shown(epsilon: float) -> float:
     """An upper bound of epsilon in the digits in which people read it.
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -32,10 +33,19 @@ from dpcore.runs.history import RunRecord
 from dpcore.runs.record import Status
 from dpcore.training.config import RunConfig
 from dpcore.training.events import SHOWN_EXAMPLES
-from dpcore.training.recorded import DELTA, Recorded, of_recipe, recipe, recorded_at
+from dpcore.training.recorded import (
+    DELTA,
+    Recorded,
+    most_private,
+    of_recipe,
+    recipe,
+    recorded_at,
+)
 from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.controls.mechanism import after_training
+from pages.parts.results import cache
 from pages.parts.results.odds import BEFORE, PEOPLE, crowd, of_hundred, term
+from pages.parts.results.sampled import answers, sampled_end
 from pages.parts.results.sampled import range_of as range_of_reading
 from pages.parts.results.tables import image_source
 from pages.parts.train.buttons import alike
@@ -45,6 +55,14 @@ from pages.parts.train.run_history import epsilons_of
 
 WORDS = words_in(Path(__file__).with_name("hero.toml"))
 UP = 1 + 1e-12  # above the rounding of a chance
+
+
+class Before(NamedTuple):
+    """What is said of a network that has not been trained yet, from recorded trainings."""
+
+    large: str
+    words: str
+    number: str  # the first of the words, without a price of privacy
 
 
 def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
@@ -70,60 +88,98 @@ def say_learnt(form: Form, watched: Sequence[RunRecord], epsilon: float) -> None
     baseline = last_of(compared, private=False)
     before = _recorded(form, epsilon)
     if private is None and baseline is None:
-        large, words = before or (WORDS["waiting"], WORDS["ask"] if form.configs else "")
+        large = before.large if before else WORDS["waiting"]
+        asked = WORDS["ask"] if form.configs else ""
+        words = before.words if before else asked
         untrained = "" if form.configs else WORDS["untrained"]
         headline([large], {}, "learnt")
         headline([f"{words} {untrained}".strip()], {})
         return
-    large = [WORDS["waiting"], WORDS["large_baseline"], WORDS["large"]]
+    large = [before.large if before else WORDS["waiting"]]
     large_numbers = {}
     numbers = {}
-    sentences = [WORDS["preparing"]]
+    sentences = [_until_tested(before, private)]
+    recorded_stands = before is not None and private is not None
     if baseline:
         large_numbers["baseline"] = _accuracy(baseline, digits=0)
         numbers["baseline"] = _accuracy(baseline)
+    if baseline and not recorded_stands:
+        large.append(WORDS["large_baseline"])
         alone = WORDS["baseline"]
         queued = [each for each in watched if each.run.status is Status.QUEUED]
         if last_of(queued, private=True):
             alone = f"{alone} {WORDS['next']}"
         sentences.append(alone)
     if private:
+        large.append(WORDS["large"])
         large_numbers["accuracy"] = _accuracy(private, digits=0)
         numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
         sentences += _reached(private, form, baseline)
     if before and private and _of_other_settings(private.config, form):
-        large = [before[0]]  # beside what these settings keep secret
+        large = [before.large]  # beside what these settings keep secret
         of_run = _reached(private, form, baseline)
-        sentences = [before[1], *(f"{before[1]} {each}" for each in of_run)]
+        sentences = [before.words, *(f"{before.words} {each}" for each in of_run)]
     headline(large, large_numbers, "learnt")
     headline(sentences, numbers)
 
 
-def _recorded(form: Form, epsilon: float) -> tuple[str, str] | None:
+def _until_tested(before: Before | None, private: RunRecord | None) -> str:
+    """The words until a run has a number: of a private one without a price, which it has not."""
+    if before is None:
+        return WORDS["preparing"]
+    if private is None:
+        return before.words
+    if private.run.active:
+        return f"{before.number} {WORDS['no_test_yet']}"
+    return before.number
+
+
+def _recorded(form: Form, epsilon: float) -> Before | None:
     """The number and the words of what the recorded recipe reached at this epsilon.
 
-    Of other settings the number is not known, and the words say so. None if nothing is recorded.
+    Where other settings are chosen, or more privacy than was recorded, both say that they are of
+    the defaults. None if nothing is recorded.
     """
     found = _found(form, epsilon)
-    if found is None:
-        return None
-    right = f"{100 * found.accuracy:.0f}"
-    spent = marked(found.epsilon, Kind.CERTIFIED)
-    if not _was_recorded(form):
-        return WORDS["waiting"], WORDS["of_defaults"].format(accuracy=right, epsilon=spent)
+    if found is None or not _was_recorded(form):
+        return _of_defaults(form, found)
     how = [WORDS["how"]]
-    if spent != marked(epsilon, Kind.CERTIFIED):
-        how.append(WORDS["of_epsilon"].format(epsilon=spent))
+    same = marked(found.epsilon, Kind.CERTIFIED) == marked(epsilon, Kind.CERTIFIED)
+    if form.delta != DELTA or not same:
+        how.append(WORDS["of_epsilon"].format(epsilon=_spent(found, form)))
     how += _other_length(form)
     lost = 100 * (found.baseline - found.accuracy)
     words = WORDS["recorded"] if lost > 0 else WORDS["recorded_free"]
+    accuracy = f"{100 * found.accuracy:.1f}"
     said = words.format(
         how=" ".join(how),
-        accuracy=f"{100 * found.accuracy:.1f}",
+        accuracy=accuracy,
         baseline=f"{100 * found.baseline:.1f}",
         lost=f"{lost:.1f}",
     )
-    return WORDS["large"].replace("{accuracy}", right), said
+    large = WORDS["large"].format(accuracy=f"{100 * found.accuracy:.0f}")
+    number = WORDS["recorded_number"].format(how=" ".join(how), accuracy=accuracy)
+    return Before(large, said, number)
+
+
+def _of_defaults(form: Form, found: Recorded | None) -> Before | None:
+    """The number and the words of the defaults' training that is `found`, or the most private."""
+    words = WORDS["of_defaults"]
+    if found is None and form.data.here:
+        words = WORDS["of_less_private"]
+        found = most_private(form.data.dataset, form.data.source)
+    if found is None:
+        return None
+    large = WORDS["large_defaults"].format(accuracy=f"{100 * found.accuracy:.0f}")
+    accuracy = f"{100 * found.accuracy:.1f}"
+    said = words.format(accuracy=accuracy, epsilon=_spent(found, form))
+    return Before(large, said, said)
+
+
+def _spent(found: Recorded, form: Form) -> str:
+    """The epsilon of a recorded training, with its delta where another one is chosen."""
+    spent = marked(found.epsilon, Kind.CERTIFIED)
+    return spent if form.delta == DELTA else f"{spent} at delta {plain(DELTA)}"
 
 
 def expected_accuracy(form: Form, epsilon: float) -> float | None:
@@ -134,9 +190,21 @@ def expected_accuracy(form: Form, epsilon: float) -> float | None:
 
 def _found(form: Form, epsilon: float) -> Recorded | None:
     data = form.data
-    if not data.here or form.delta != DELTA:  # epsilons at two deltas cannot be compared
+    if not data.here:
         return None
+    if form.delta != DELTA:  # epsilons at two deltas cannot be compared
+        epsilon = _at_recorded_delta(form)
     return recorded_at(data.dataset, data.source, epsilon)
+
+
+def _at_recorded_delta(form: Form) -> float:
+    """The proven upper bound of the settings at the delta of all recorded trainings."""
+    mechanism = form.mechanism
+    if mechanism is None:
+        return math.inf
+    if answers(form.sampler, mechanism):
+        return float(sampled_end(form.sampler, mechanism, DELTA).last.value)
+    return float(cache.final(CERTIFIED, mechanism, DELTA).last.value)
 
 
 def _was_recorded(form: Form) -> bool:
@@ -246,13 +314,15 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
         return escape(WORDS["unproven"])
     epsilon = term("epsilon", "hero", "Epsilon")
     value = f"<b>{marked(last.value, last.kind, last.lower)}</b>"
+    words = WORDS["cost"]
     if otherwise:
         value = f"<b>{range_of_reading(last)}</b>"
+        words = WORDS["cost_of_others"]
     said = delta_warning(form.delta, form.n)
     if not said:
-        return WORDS["cost"].format(epsilon=epsilon, value=value, after=after)
-    words = WORDS["large_delta_warning"]
-    warning = f"<strong role=alert title={quoteattr(said)}>{words}</strong>"
+        return words.format(epsilon=epsilon, value=value, after=after)
+    large = WORDS["large_delta_warning"]
+    warning = f"<strong role=alert title={quoteattr(said)}>{large}</strong>"
     return WORDS["large_delta"].format(epsilon=epsilon, value=value, after=after, warning=warning)
 
 

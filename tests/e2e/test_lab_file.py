@@ -149,9 +149,18 @@ def test_calibration_finds_the_least_sigma_and_says_where_there_is_none(opened_p
         ("0", "above 0"),
         ("1e-9", "No stop"),
         ("x", "above 0"),
+        ("Infinity", "above 0"),
+        ("1,000", "Write it without a comma"),
+        ("3,5", "Write it without a comma"),
+        (" 1000 ", "It is the smallest stop."),
     ):
         page.fill("#target", asked)
         assert said in page.inner_text("#enough"), asked
+    before = page.inner_text("#of-sigma")
+    for refused in ("1,000", "3,5", "Infinity", ""):
+        page.fill("#target", refused)
+        page.press("#target", "Enter")
+        assert page.inner_text("#of-sigma") == before, refused
     page.fill("#target", "1")
     page.press("#target", "Enter")
     assert page.inner_text("#of-sigma") == "4"

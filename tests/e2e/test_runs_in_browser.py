@@ -11,6 +11,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from tests.e2e.looks import alone, complete, opened
 from tests.e2e.server import Server
+from tests.pages.train_page import recorded
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
@@ -59,6 +60,16 @@ def test_the_rows_of_runs_are_followed_without_a_reload_and_ticks_stay(
     assert in_address(page) == [run]
     page.reload()
     expect(row(page, "followed").get_by_role("checkbox")).to_be_checked()
+
+
+def test_the_table_fits_beside_two_ticked_runs_on_a_laptop(in_context, app: Server, store: Store):
+    settings = RunConfig(features="scatter_upright", model="linear", sigma=4.0)
+    runs = [recorded(store, settings, 40, Status.FINISHED) for _ in range(2)]
+    page = opened(in_context(1366, 768), f"{app.url}/runs?run={runs[0]}&run={runs[1]}")
+    expect(page.get_by_role("columnheader", name="As the best")).to_be_visible()
+    box = page.locator(".runs-box")
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    expect(page.get_by_text(re.compile(r"^Run \d+, upright scattering$")).first).to_be_visible()
 
 
 def test_every_active_row_keeps_up_however_many_there_are(page: Page, app: Server, store: Store):

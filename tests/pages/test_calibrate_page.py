@@ -65,6 +65,16 @@ def test_it_opens_on_a_certified_sigma_that_keeps_the_target_and_is_close_to_the
     assert "The exact epsilon lies between" in spoken(page)
 
 
+@pytest.mark.parametrize("name", ["calibrate", "tradeoff"])
+def test_the_question_comes_before_what_to_start_from(name: str):
+    page = opened_at(PAGE.with_name(f"{name}.py"), **FAST)
+    labels = [getattr(each, "label", "") for each in page.main]
+    asked = ("Solve for", "Target") if name == "calibrate" else ("Noise multiplier sigma",)
+    for label in (*asked, "Delta"):
+        found = [place for place, each in enumerate(labels) if each.startswith(label)]
+        assert found[0] < labels.index("Start from"), label
+
+
 def test_the_epsilon_beside_a_rounded_answer_is_that_of_the_rounded_answer():
     said = re.search(r"epsilon ≤ ([\d.]+)", spoken(opened()))
     assert said

@@ -15,10 +15,15 @@ from streamlit.testing.v1 import AppTest
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.attack_risk import of_hundred
+from dpcore.privacy.report.statement import odds
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.base import steps_counted
 from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.results import cache
 from pages.parts.results.attack import clt_curve, edges_of, error_sentence
 from pages.parts.results.exports import csv_of, tradeoff_rows
+from pages.parts.results.sampled import sampled_risks
 from tests.pages.explained_html import unexplained
 from tests.pages.test_accountants_page import sentences
 from tests.pages.train_page import charts, opened_at
@@ -176,3 +181,37 @@ def test_a_rounded_bound_never_claims_more_than_is_proven():
     assert float(said[0]) <= 100 * found.error.lower
     assert float(said[1]) >= 100 * found.error.upper
     assert math.isclose(float(said[0]), 100 * found.error.lower, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize("name", [each for each in SAMPLERS if each != "poisson"])
+def test_the_attacker_is_never_that_of_poisson_batches_where_others_are_chosen(name: str):
+    q, sigma, steps = 0.0256, 1.23, 782
+    page = opened(sampler=name, epochs="20", sigma="1.23")
+    assert sentences(page) == []
+    mechanism = Mechanism.constant(q, sigma, steps)
+    numbers = {"poisson_group": ":2", "truncated_poisson": ":320:10000"}
+    sampler = f"{name}{numbers.get(name, '')}"
+    own = sampled_risks(sampler, mechanism, 1e-5)
+    said = "\n".join(each.value for each in page.markdown)
+    people = [each.proto.body for each in page.get("html") if "class=odds" in each.proto.body]
+    counted = steps_counted(SAMPLERS[name], q, steps)
+    assert f"After 20 epochs ({counted:,} steps), " in said
+    if own is None:
+        assert "nothing is proven about an attacker with these batches" in said
+        assert people == [], "no hundred people without a proof"
+    else:
+        assert error_sentence(own, f"After 20 epochs ({counted:,} steps)") in said
+        assert f"{of_hundred(own)} of 100<" in people[0]
+        assert unexplained(people[0]).endswith(f"{odds(own)}</figcaption></figure>")
+    heads = re.findall(r"<th scope=col[^>]*>(.*?)</th>", html(page, 'class="attack"'))
+    assert heads[1:3] == [SAMPLERS[name].title, "Certified, Poisson"]
+    assert any(each.value == "The CLT is judged for Poisson batches:" for each in page.caption)
+
+
+def test_of_shuffled_batches_the_attacker_is_far_better_than_of_poisson_ones():
+    page = opened(sampler="shuffle", epochs="20", sigma="1.23")
+    (people,) = [each.proto.body for each in page.get("html") if "class=odds" in each.proto.body]
+    assert "at most 97 of 100" in people
+    assert "64 of 100" not in people
+    first = float(cells(page, "Smallest type I + type II error")[0].split()[0])
+    assert first < 10 < float(cells(page, "Smallest type I + type II error")[1].split()[0])

@@ -99,12 +99,17 @@ function enoughAt(target) {
   return stops.sigma.findIndex((_, sigma) => valueOf(at("upper", { sigma })) <= target);
 }
 
-const targetOf = () => Number(byId("target").value.trim().replace(",", "."));
+/* The epsilon asked for; NaN for no such number, as with a comma, which stands for a point or for thousands. */
+function targetOf() {
+  const target = Number(byId("target").value.trim());
+  return target > 0 && Number.isFinite(target) ? target : NaN;
+}
 
 function sayEnough() {
   const target = targetOf();
-  const asked = target > 0 && Number.isFinite(target);
-  byId("enough").textContent = asked ? enoughText(enoughAt(target)) : words.sigma_for.asked;
+  const { asked, comma } = words.sigma_for;
+  const whyNot = byId("target").value.includes(",") ? comma : asked;
+  byId("enough").textContent = Number.isNaN(target) ? whyNot : enoughText(enoughAt(target));
 }
 
 function enoughText(sigma) {

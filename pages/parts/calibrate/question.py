@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
+from typing import Any
 
 import streamlit as st
 
@@ -49,13 +50,14 @@ class Asked:
     steps: int
 
 
-def solve_controls() -> tuple[str, str]:
-    """Draw the choice of the solved quantity and of the accountant, and return both."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    solve = choice_of(row, "Solve for", SOLVABLE, "solve")
-    with row.container(width=250):
-        by = accountant_choice("Counted by", "by")
-    return solve, by
+def solved_choice() -> str:
+    """Draw the choice of the solved quantity, and return it."""
+    return choice_of(st, "Solve for", SOLVABLE, "solve")
+
+
+def counted_by() -> str:
+    """Draw the choice of the accountant that counts, and return it."""
+    return accountant_choice("Counted by", "by")
 
 
 def on_screen() -> tuple[Asked, str, ChosenSetting] | None:
@@ -86,11 +88,17 @@ def recipe_of(setting: ChosenSetting) -> Recipe:
     return Recipe(setting.schedule, setting.rate)
 
 
-def target_controls(delta: float) -> Target:
-    """Draw the target; a ValueError says why there is none."""
+def target_controls(delta: float, rest: Any) -> Target:
+    """Draw the target, and in the place of the `rest` of how many runs it is the best.
+
+    Errors: ValueError says why there is none.
+    """
     kind = choice_of(st, "Target", tuple(TARGET_FIELDS), "target")
     size = number(TARGET_FIELDS[kind])
-    runs = best_of_field(BEST_OF) if kind == "epsilon" else None
+    runs = None
+    if kind == "epsilon":
+        with rest:
+            runs = best_of_field(BEST_OF)
     return target_of({kind: size}, delta, runs)
 
 

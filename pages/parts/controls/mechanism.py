@@ -221,6 +221,13 @@ def length(fields: Fields, q: float) -> tuple[int, float | None]:
     return steps, epochs
 
 
+def say_steps(fields: Fields, steps: int) -> None:
+    """Note beside the epochs the steps of a run, whose sampler may count them otherwise."""
+    row = fields.rows[LENGTH.key]
+    if row.text == "epochs":
+        fields.rows[LENGTH.key] = row._replace(beside=_steps(steps))
+
+
 def noise_schedule(fields: Fields) -> tuple[str, float]:
     """The noise schedule and its rate, 0 for the constant one."""
     chosen = fields.choice(SCHEDULE)

@@ -67,7 +67,6 @@ def setting_on_screen() -> ChosenSetting | None:
 
 def _draw(fields: Fields, solved: str) -> None:
     drawing = Drawing(fields, read=_read)
-    top = st.container(gap="xsmall")
     drawing.draw("n")
     last = "batch" if solved == "q" else solved
     for name in ("batch", "sigma", "steps"):
@@ -85,8 +84,7 @@ def _draw(fields: Fields, solved: str) -> None:
             _draw_quantity(drawing, last)
         drawing.draw_rest()
     drawing.say_problem()
-    with top:
-        preset_choice()
+    preset_choice()
 
 
 def _draw_quantity(drawing: Drawing, name: str) -> None:

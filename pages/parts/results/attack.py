@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpcore.figures import Line, gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.figures.alt_texts import growth_alt, profile_alt, tradeoff_alt
+from dpcore.figures.sampled import SampledBand
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.accountants.base import Kind
@@ -81,22 +82,41 @@ class Measure(NamedTuple):
     word: str = ""  # where it is not the label itself
 
 
-def error_sentence(found: Risks, after: str) -> str:
-    """The smallest sum of both errors, in a sentence that begins with `after_training`."""
+def error_sentence(found: Risks | None, after: str) -> str:
+    """The smallest sum of both errors, in a sentence that begins with `after_training`.
+
+    Without risks nothing is proven for the batches that are chosen.
+    """
+    if found is None:
+        return f"{after}, nothing is proven about an attacker with these batches."
     if found.empty:
         return f"{after}, nothing is certified about an attacker: {found.note}"
     low = outward(100 * found.error.lower, math.floor)
     high = outward(100 * found.error.upper, math.ceil)
     return (
         f"{after}, any attack's two error rates add up to at least **{low} %**. The best attack"
-        f" gets to **{high} %**, a coin to 100 %."
+        f" gets to **{high} %** or less, a coin to 100 %."
     )
 
 
-def attack_table(band: Band, found: Risks, curves: Sequence[Named], prior: float) -> str:
-    """An HTML table of numbers, the certified band first; bounds are rounded outwards."""
-    heads = ["Number", "Certified", *(each.name for each in curves), "Blind guessing"]
-    rows = [_row(each, band, curves) for each in _measures(prior, found.least)]
+def attack_table(
+    band: Band,
+    found: Risks,
+    curves: Sequence[Named],
+    prior: float,
+    other: SampledBand | None = None,
+) -> str:
+    """An HTML table of numbers, proven bands first; bounds are rounded outwards.
+
+    The band of the chosen batches, if they are not Poisson's, comes before all others.
+    """
+    bands = {"Certified": band}
+    if other:
+        bands = {other.sampler.title: other.band, "Certified, Poisson": band}
+    heads = ["Number", *bands, *(each.name for each in curves), "Blind guessing"]
+    rows = []
+    for each in _measures(prior, found.least):
+        rows.append(_row(each, list(bands.values()), curves))
     return table("Attacks", "attack", heads, rows)
 
 
@@ -159,10 +179,10 @@ def _measures(prior: float, least: float) -> list[Measure]:
     ]
 
 
-def _row(measure: Measure, band: Band, curves: Sequence[Named]) -> list[str]:
+def _row(measure: Measure, bands: Sequence[Band], curves: Sequence[Named]) -> list[str]:
     return [
         head(measure.label, PLACE, measure.word),
-        _of_band(measure, band),
+        *(_of_band(measure, band) for band in bands),
         *(_single(measure, each) for each in curves),
         f"{nearest(measure.blind)}{measure.unit}",
     ]

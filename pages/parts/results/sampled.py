@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -21,9 +22,11 @@ from dpcore.privacy.sampling.base import (
     steps_counted,
     tradeoff_band,
 )
+from pages.parts.controls.mechanism import after_training
+from pages.parts.results import cache
 
 FEW_DELTAS = DELTAS[::3]  # of a profile, each of which is a search of its own
-POISSON = "All other numbers on this page are for Poisson batches."
+POISSON = "The accountants, and the statement to copy, are for Poisson batches."
 
 
 def answers(name: str, mechanism: Mechanism) -> bool:
@@ -102,6 +105,28 @@ def sampled_risks(name: str, mechanism: Mechanism, delta: float) -> Risks | None
     return risks_of(found.band, delta)
 
 
+def risks_with(name: str, mechanism: Mechanism, delta: float) -> Risks | None:
+    """What is proven about any attacker with the batches of a sampler; None where nothing is.
+
+    A sampler without numbers for the mechanism is told of as Poisson, and the page says so.
+    """
+    if answers(name, mechanism):
+        return sampled_risks(name, mechanism, delta)
+    return cache.risks(mechanism, delta)
+
+
+def after_counted(name: str, mechanism: Mechanism, after: str) -> str:
+    """The begin of a sentence about the end of training, with the steps that a sampler counts.
+
+    >>> after_counted("shuffle", Mechanism.constant(0.0256, 4.0, 196), "After 5 epochs (196 steps)")
+    'After 5 epochs (195 steps)'
+    """
+    if not answers(name, mechanism):
+        return after
+    q, _, steps = _counted(sampler_of(name), mechanism)
+    return after_training(f"{epochs_meant(q, mechanism.steps):.12g}", steps)
+
+
 def range_of(found: Reading) -> str:
     """Both proven ends of an epsilon in one number's place, rounded away from the exact value.
 
@@ -116,8 +141,12 @@ def range_of(found: Reading) -> str:
     return high if float(low) == float(high) else f"{low} to {high}"
 
 
-def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
-    """Draw the proven range of another sampler and the verdict on the Poisson number, if any."""
+def say_sampled(
+    name: str, mechanism: Mechanism, delta: float, poisson: Reading, rest: Any = st
+) -> None:
+    """Draw the proven range of another sampler and the verdict on the Poisson number, if any; all
+    that is no warning in the place of the `rest`.
+    """
     sampler = sampler_of(name)
     why_not = why_uncounted(sampler, mechanism)
     if why_not:
@@ -125,7 +154,7 @@ def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading)
     if not answers(name, mechanism):
         return
     found = sampled_end(name, mechanism, delta).last
-    st.markdown(
+    rest.markdown(
         f"{proven_range(sampler, found)}"
         f" {length(sampler, mechanism.releases[0].q, mechanism.steps)}"
     )
@@ -134,7 +163,7 @@ def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading)
     if below_proven and "claims" in verdict:
         st.warning(verdict)
     else:
-        st.markdown(verdict)
+        rest.markdown(verdict)
 
 
 def say_more(name: str, mechanism: Mechanism, delta: float) -> None:

@@ -1,7 +1,7 @@
 """Compare runs: their settings, classes, accuracies and epsilons."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -14,10 +14,10 @@ from dpcore.figures.runs import SYMBOLS, Outcome
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.history import RunRecord
-from dpcore.runs.in_words import name_of, unreadable, when
+from dpcore.runs.in_words import unreadable, when
 from dpcore.runs.plain_text import as_text
 from dpcore.runs.record import Run
-from dpcore.runs.run_table import Wanted, ended, imported
+from dpcore.runs.run_table import Wanted, ended, imported, numbers_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
@@ -30,11 +30,18 @@ from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import WORDS, Chosen, final_accuracy, ids_of, still_to_come
+from pages.parts.runs.listing import (
+    WORDS,
+    Chosen,
+    final_accuracy,
+    ids_of,
+    short_names,
+    still_to_come,
+)
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import link
 from pages.parts.shown_job import request_of
-from pages.parts.train.live import watch
+from pages.parts.train.live import Names, watch
 from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import watched_runs
 from pages.parts.train.run_labels import NAMES
@@ -69,7 +76,7 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
             by = accountant_choice("Epsilon by", "by")
         drawn_until_known("runs_front_left", _tradeoffs, store, wanted, by)
     elif what == "settings":
-        show_differences(chosen)
+        show_differences(chosen, names_in_table(store, chosen.every))
     else:
         _show_charts(store, chosen, what, row)
 
@@ -82,17 +89,31 @@ def _show_charts(store: Store, chosen: Chosen, what: str, row: Any) -> None:
     if what == "classes":
         show_classes(store, chosen.charted)
         return
-    show_progress(store, ids_of(chosen.charted), row)
+
+    def names(watched: Sequence[RunRecord]) -> list[str]:
+        return list(names_in_table(store, [each.run for each in watched]).values())
+
+    show_progress(store, ids_of(chosen.charted), row, names=names)
 
 
 def show_progress(
-    store: Store, ids: Sequence[str], row: Any, asked: Callable[[], list[str]] = shown_runs
+    store: Store,
+    ids: Sequence[str],
+    row: Any,
+    asked: Callable[[], list[str]] = shown_runs,
+    names: Names | None = None,
 ) -> None:
     """Draw the charts of runs, with their options in a row; `asked` returns the ids to show now."""
     with _options(row):
         across = choice_of(st, "Accuracy against", ("epoch", "epsilon"), "x")
         by = accountant_choice("Epsilon by", "by")
-    watch(store, ids, by, across, asked)
+    watch(store, ids, by, across, asked, names)
+
+
+def names_in_table(store: Store, runs: Sequence[Run]) -> dict[str, str]:
+    """The names of runs by their ids, as in the table: no two alike."""
+    ids = ids_of(runs)
+    return dict(zip(ids, short_names(runs, numbers_of(store, ids)), strict=True))
 
 
 def _options(row: Any) -> Any:
@@ -111,29 +132,30 @@ def link_elsewhere(chosen: Chosen) -> None:
         st.info(WORDS["no_chart"])
 
 
-def show_differences(chosen: Chosen) -> None:
-    """Draw the settings that differ, and the origins of the runs."""
+def show_differences(chosen: Chosen, names: Mapping[str, str]) -> None:
+    """Draw the settings that differ, and the origins of the runs, by their ids' names."""
     runs = chosen.every
     differing = "Settings that differ"
     if len(runs) == 1:
         differing += " from the defaults"
     st.subheader(differing, anchor=False)
     charted = [run for run in runs if run in chosen.charted and not run.followed]
-    ways = [link_of_run(run.config, f"the settings of {name_of(run)}") for run in charted]
+    ways = [link_of_run(run.config, f"the settings of {names[run.id]}") for run in charted]
     configs = [run.config for run in charted]
     rows = different(configs)
     if charted and rows:
-        st.html(_table("Settings", charted, rows, ways))
+        st.html(_table("Settings", charted, names, rows, ways))
     elif len(charted) > 1:
         st.markdown(SAME)
-        st.html(ways[0])
+        if ways[0]:  # without the app there is no page to link to
+            st.html(ways[0])
     told = [run for run in chosen.charted if run.followed]
     if told:
-        st.html(_table("Told settings", told, told_settings(told)))
+        st.html(_table("Told settings", told, names, told_settings(told)))
     if chosen.others:
         st.markdown(OTHERS)
     st.subheader("Origin", anchor=False)
-    st.html(_table("Origin", runs, origins(runs)))
+    st.html(_table("Origin", runs, names, origins(runs)))
 
 
 def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
@@ -208,23 +230,27 @@ def _written(name: str, config: RunConfig) -> str:
 
 
 def _table(
-    label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Sequence[str] = ()
+    label: str,
+    runs: Sequence[Run],
+    names: Mapping[str, str],
+    rows: dict[str, list[str]],
+    ways: Sequence[str] = (),
 ) -> str:
     """A table with a column for each run, by its place as on the charts; its texts are escaped."""
-    names = []
+    heads = []
     for place, run in enumerate(runs, 1):
-        name = name_of(run)
+        name = names[run.id]
         if len(runs) > 1:
             name = f"{place}: {name}"
         if len(name) > MAX_NAME_CHARS:
             name = f"{name[:MAX_NAME_CHARS]}…"
-        names.append(name)
+        heads.append(name)
     body = []
     for title, values in rows.items():
         body.append([escape(title), *map(escape, values)])
     if any(ways):
         body.append(["Load these settings", *ways])
-    return table(label, "measured", ("", *names), body)
+    return table(label, "measured", ("", *heads), body)
 
 
 def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:

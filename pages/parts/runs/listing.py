@@ -77,7 +77,7 @@ OTHER_JOBS = {
     AUDIT.name: "audit",
     FOLLOWED.name: "followed training",
 }
-ONE_RUN = "Epsilon as one run"
+ONE_RUN = "Epsilon alone"
 BEST_OF = COLUMNS["best"]["title"]
 
 

@@ -39,12 +39,12 @@ def show_whole(store: Store, asked: str, left: Any, right: Any) -> None:
         if not can_be_charted(run):
             others = Chosen([], [run])
             link_elsewhere(others)
-            show_differences(others)
+            show_differences(others, {run.id: name_of(run)})
             return
         show_progress(store, [run.id], row, shown_whole)
         if run.status is Status.FINISHED and not run.followed:
             show_mistakes(watched_runs(store, [run.id])[0])
-        show_differences(Chosen([run], []))
+        show_differences(Chosen([run], []), {run.id: name_of(run)})
     with left:
         export_box(store, [run.id])
 

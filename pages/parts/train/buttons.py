@@ -17,7 +17,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
-from dpcore.training.plan import plan
+from dpcore.training.plan import steps_of, unbounded
 from dpcore.training.settings import SETTINGS
 from pages.parts import jobs
 from pages.parts.controls.data import choose, nearest_here
@@ -154,7 +154,7 @@ def _say_more(configs: Sequence[RunConfig]) -> None:
     if not configs:
         return
     if configs[0].sampler != Poisson.name:
-        st.caption(_proven(configs[0]))
+        st.caption(_drawn(configs[0]))
     if len(configs) > 1:
         st.caption(WORDS["several"].format(runs=len(configs)))
     fixed_seeds = [config.seed for config in configs if config.seed is not None]
@@ -163,16 +163,12 @@ def _say_more(configs: Sequence[RunConfig]) -> None:
         st.warning(warning)
 
 
-def _proven(config: RunConfig) -> str:
-    """The range that is proven for a run with other batches than Poisson's, in sentences.
+def _drawn(config: RunConfig) -> str:
+    """The number of steps of a run with other batches than Poisson's, or why nothing is proven.
 
-    It may take seconds, so the button comes after the charts.
+    The page says beside it what is proven.
     """
-    try:
-        planned = plan(config)
-    except (ValueError, RuntimeError) as error:
-        return str(error)
-    return f"The run takes {planned.steps:,} steps. {planned.unaccounted}"
+    return unbounded(config) or f"{steps_of(config):,} steps with these batches."
 
 
 @uninterrupted

@@ -297,9 +297,11 @@ def _planned(form: Form, epochs: float | None, fields: Fields) -> Form:
         form, run=run, plan=planned, unaccounted=planned.unaccounted, texts=fields.read_texts
     )
     try:
-        return replace(form, run=_drawing(form.sampler, run))
+        run = _drawing(form.sampler, run)
     except ValueError as error:
         return replace(form, obstacle=fields.in_words(str(error)))
+    controls.say_steps(fields, run.steps_of_epochs)
+    return replace(form, run=run)
 
 
 def _drawing(sampler: str, run: RunConfig) -> RunConfig:
@@ -350,7 +352,9 @@ def baseline_of(config: RunConfig) -> RunConfig:
     """A run without clipping and noise, at a learning rate for gradients of full length."""
     plain = usual_of(config, private=False)
     lr_end = min(config.lr_end * plain.lr / config.lr, MAX_LR)
-    epochs = min(plan(config).steps * config.q, config.epochs)  # fewer if stop_epsilon ends it
+    epochs = config.epochs
+    if config.stop_epsilon:  # may end the private run earlier
+        epochs = min(plan(config).steps * config.q, epochs)
     return replace(
         config,
         private=False,

@@ -28,11 +28,13 @@ from pages.parts.train import followed_run, run_charts
 from pages.parts.train.buttons import resume
 from pages.parts.train.run_charts import WORDS
 from pages.parts.train.run_history import watched_runs
+from pages.parts.train.run_labels import BY_CHANCE
 from pages.parts.train.run_picker import shown_runs
 from pages.parts.visitors import may_change
 
 Draw = Callable[[Sequence[RunRecord]], None]
 Ids = Callable[[], list[str]]
+Names = Callable[[Sequence[RunRecord]], list[str]]  # no two alike
 HELD = "run_held"  # in the session, once a run was held, stepped or let go
 MOST_IN_PLACE = 2  # runs that keep their line here when they end: nothing below it jumps
 STOPS = "The run keeps its state and waits. Waiting costs no privacy."
@@ -40,10 +42,23 @@ GOES_ON = f"Without a click the run goes on by itself after {MAX_SECONDS / 60:.0
 
 
 def watch(
-    store: Store, ids: Sequence[str], accountant: str, across: str, asked: Ids = shown_runs
+    store: Store,
+    ids: Sequence[str],
+    accountant: str,
+    across: str,
+    asked: Ids = shown_runs,
+    names: Names | None = None,
 ) -> None:
-    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon"."""
-    draw_apart(store, ids, lambda watched: _draw(store, watched, accountant, across), asked)
+    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon".
+
+    Without `names` a bar has the run's description.
+    """
+
+    def draw(watched: Sequence[RunRecord]) -> None:
+        named = names(watched) if names else [""] * len(watched)
+        _draw(store, watched, accountant, across, named)
+
+    draw_apart(store, ids, draw, asked)
 
 
 def draw_apart(
@@ -81,7 +96,13 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool, 
     followed_run.redraw_when_told_more(store, watched)
 
 
-def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: str) -> None:
+def _draw(
+    store: Store,
+    watched: Sequence[RunRecord],
+    accountant: str,
+    across: str,
+    names: Sequence[str],
+) -> None:
     if not watched:
         return
     running = [each for each in watched if each.run.status is Status.RUNNING]
@@ -90,12 +111,12 @@ def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: s
     detail = (running or private[-1:] or watched[-1:])[0]
     with st.container(key="statuses", gap="xsmall"):
         few = len(watched) <= MOST_IN_PLACE
-        for each in watched:
+        for each, name in zip(watched, names, strict=True):
             if few or each.run.active or each is detail:
-                run_status(store, each, several=len(watched) > 1)
+                run_status(store, each, several=len(watched) > 1, name=name)
     followed_run.say_followed(watched)
     run_charts.run_figures(detail, accountant)
-    run_key(watched)
+    run_key(watched, names)
     run_charts.seed_summaries(watched)
     run_charts.large_charts(watched, detail, accountant, across)
     if detail.followed:
@@ -142,7 +163,7 @@ def run_status(
         held = steps_granted(store, run.id) is not None
         progress_of(watched, f"bar_{run.id}", held=held, name=name)
     pace_buttons(pace, store, run)
-    cancelled = watched.label if several else ""
+    cancelled = (name or watched.label) if several else ""
     cancel_button(button, store, run, cancelled)
     _say_remarks(watched)
     if ended_early(run) and may_change(run):
@@ -237,16 +258,22 @@ def progress_of(watched: RunRecord, key: str, *, held: bool = False, name: str =
     run_progress(run.id, history.sequence, name or watched.words, state, key)
 
 
-def run_key(watched: Sequence[RunRecord]) -> None:
-    """Draw the key of the lines, which wraps on a narrow screen; a single run needs none."""
+def run_key(watched: Sequence[RunRecord], names: Sequence[str] = ()) -> None:
+    """Draw the key of the lines, which wraps on a narrow screen; a single run needs none.
+
+    It says what tells each run from the others, or their `names` where chance alone does.
+    """
     averaged = any(each.averages for each in watched)
     if len(watched) == 1 and not averaged:
         return
     entries = []
+    shown = [each.label for each in watched]
+    if any(names) and any(BY_CHANCE in label for label in shown):
+        shown = names
     styles = run_styles(each.private for each in watched)
-    for number, (each, style) in enumerate(zip(watched, styles, strict=True), 1):
+    for number, (name, style) in enumerate(zip(shown, styles, strict=True), 1):
         numbered = f"{number}: " if len(watched) > 1 else ""
-        entries.append(f"<span>{numbered}{drawn_line(style)} {escape(each.label)}</span>")
+        entries.append(f"<span>{numbered}{drawn_line(style)} {escape(name)}</span>")
     if averaged:
         entries.append("<span>dotted: averaged weights</span>")
     st.html(f'<div class="run-key">{" ".join(entries)}</div>')

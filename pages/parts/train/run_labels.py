@@ -10,6 +10,7 @@ from dpcore.training.settings import SETTINGS
 UNSAID = "linear"  # not named if the features are
 MAX_PIECES = 4  # of a label, unless more are needed
 MAX_RUNS = 6  # on the charts
+BY_CHANCE = ", run "  # before the number of a run that differs from another by chance alone
 SHARED = [name for name in NAMES if SETTINGS[name].shared]
 
 
@@ -48,7 +49,7 @@ def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
     for label, config in zip(labels, configs, strict=True):
         if config.seed is None and label and drawn[label] > 1:
             met[label] += 1
-            label += f", run {met[label]}"
+            label += f"{BY_CHANCE}{met[label]}"
         found.append(label)
     return found
 

@@ -20,7 +20,7 @@ from pages.parts.explain.lessons import LESSONS
 from pages.parts.explain.scene import FEATURES, MODEL
 from pages.parts.results import cache
 from pages.parts.results.odds import of_hundred
-from pages.parts.results.sampled import sampled_of, sampled_risks
+from pages.parts.results.sampled import sampled_end, sampled_of, sampled_risks
 from pages.parts.train.form import baseline_of, form_of
 from pages.parts.train.run_history import watched_runs
 from tests.pages.train_page import FIRST, handed, lab, recorded
@@ -83,7 +83,8 @@ def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: 
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2", delta="1e-6")
     sentences, numbers = said["words"]
     assert "{" not in sentences[0]  # until the run has an accuracy
-    assert said["learnt"][0][-1] == "{accuracy} of 100 right", "nothing was recorded at this delta"
+    assert said["learnt"][0] == ["95 of 100 right"], "as recorded, at the delta of the records"
+    assert "at epsilon ≤ 0.744 at delta 1e-5: 95.3 %" in sentences[0]
     assert "The run in the chart: {accuracy} % at epsilon {epsilon}, delta 1e-5." in sentences[-1]
     assert set(numbers) == {"accuracy", "epsilon"}
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2")
@@ -91,9 +92,7 @@ def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: 
     assert found
     assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"], "as of these settings"
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], 1e-9, sigma="2")
-    large, numbers = said["learnt"]
-    assert large[-1] == "{accuracy} of 100 right", "nothing so private was recorded"
-    assert numbers["accuracy"].value == "66"
+    assert said["learnt"][0] == ["Defaults: 25 of 100"], "nothing so private was recorded"
 
 
 def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilon(
@@ -111,22 +110,57 @@ def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilo
         assert f": {100 * found.accuracy:.1f} %. {100 * found.baseline:.1f} % without" in words
         assert f"costs {100 * (found.baseline - found.accuracy):.1f} points" in words
     say(store, [], 1e-9)
-    assert said["learnt"][0] == ["– of 100 right"], "nothing so private was recorded"
-    say(store, [], 1.0, delta="1e-3")
-    assert said["learnt"][0] == ["– of 100 right"], "nothing was recorded at this delta"
+    assert said["learnt"][0] == ["Defaults: 25 of 100"]
+    assert said["words"][0][0].endswith("Nothing this private was recorded.")
     say(store, [], 1.0, dataset="other", n="1281167")
     assert said["learnt"][0] == ["– of 100 right"], "nothing was trained on such data"
+
+
+@pytest.mark.parametrize("delta", ["1e-3", "1e-7"])
+def test_at_another_delta_the_recorded_number_is_that_of_as_much_noise(
+    store: Store, said: Said, delta: str
+) -> None:
+    say(store, [], 1e-9, delta=delta, sigma="2")
+    assert said["learnt"][0] == ["95 of 100 right"]
+    assert "Recorded earlier at epsilon ≤ 0.744 at delta 1e-5: 95.3 %." in said["words"][0][0]
+    say(store, [], 1e-9, delta=delta, sigma="2", sampler="random_allocation")
+    assert said["learnt"][0][0].startswith("Defaults: ")
+    spent = re.search(r"at epsilon ≤ ([\d.]+) at delta 1e-5: ", said["words"][0][0])
+    assert spent
+    form = form_of(Fields({"sigma": "2"}), "cpu")
+    assert form.mechanism
+    assert float(spent[1]) <= sampled_end("random_allocation", form.mechanism, 1e-5).last.value
 
 
 @pytest.mark.parametrize(
     "texts", [{"optimizer": "adam"}, {"clip_norm": "1"}, {"ema": "0.9"}, {"sampler": "shuffle"}]
 )
-def test_of_settings_that_were_not_recorded_no_number_is_shown(
+def test_of_settings_that_were_not_recorded_the_number_is_named_that_of_the_defaults(
     store: Store, said: Said, texts: dict[str, str]
 ) -> None:
     say(store, [], 1.0, **texts)
-    assert said["learnt"][0] == ["– of 100 right"]
-    assert "The defaults reached 96 at epsilon ≤ " in said["words"][0][0]
+    assert said["learnt"][0] == ["Defaults: 96 of 100"]
+    words = said["words"][0][0]
+    assert words.startswith("Recorded with the defaults at epsilon ≤ 0.893: 95.7 %.")
+    assert words.endswith("These settings were not recorded.")
+
+
+@pytest.mark.parametrize(
+    ("texts", "standing"),
+    [({}, "92 of 100 right"), ({"clip_norm": "1"}, "Defaults: 92 of 100")],
+)
+def test_the_recorded_number_stands_until_the_run_has_one_of_its_own(
+    store: Store, said: Said, texts: dict[str, str], standing: str
+) -> None:
+    (own,) = form_of(Fields(texts), "cpu").configs
+    runs = [recorded(store, own, 0), recorded(store, baseline_of(own), 40)]
+    say(store, runs, 0.318, **texts)
+    assert said["learnt"][0] == [standing, "{accuracy} of 100 right"]
+    assert said["learnt"][1]["accuracy"].value == ""
+    words = said["words"][0]
+    assert words[0].startswith("Recorded ")
+    assert words[0].endswith("This run's own number comes with its first test.")
+    assert "{accuracy} %" in words[1]
 
 
 def test_another_length_than_was_recorded_is_told(store: Store, said: Said) -> None:
@@ -174,7 +208,7 @@ def test_an_epsilon_of_other_batches_names_the_steps_it_counts() -> None:
     otherwise = sampled_of("shuffle", form.mechanism, form.delta)
     assert otherwise
     assert form.steps == 98
-    assert " after 5 epochs (95 steps) " in hero.cost_of(form, {}, otherwise)
+    assert "</b> after 5 epochs (95 steps); " in hero.cost_of(form, {}, otherwise)
 
 
 def test_the_spy_of_no_proven_epsilon_is_always_right(said: Said, monkeypatch) -> None:

@@ -1,5 +1,6 @@
 """The runs that the Lab starts: those of its settings, their baselines, their seeds, or none."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,13 @@ from streamlit.testing.v1 import AppTest
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.plan import plan
 from dpcore.training.seed_summary import with_seeds
 from dpcore.training.settings import DRAWN
 from dpcore.written_number import FORMS
+from pages.parts.train.form import baseline_of
 from pages.parts.train.settings_form import POISSON_DRAWN
 from tests.pages.train_page import CONFIG, LAB, lab, press, progress, recorded
 
@@ -141,9 +144,37 @@ def test_a_run_draws_the_batches_of_the_sampler_where_training_can(store: Store,
     config = store.runs()[0].config
     assert config.sampler == drawn
     other = drawn != "poisson"
-    said = f"The run takes 196 steps. {plan(config).unaccounted}"
-    assert (said in captions) == other
+    assert ("195 steps with these batches." in captions) == other
     assert ("epsilon" in page.button(key="train").label) != other
+
+
+@pytest.mark.parametrize("name", [each for each in DRAWN if each != "poisson"])
+@pytest.mark.parametrize(("epochs", "sigma"), [("20", "1.23"), ("5", "4"), ("2.5", "2")])
+def test_a_run_with_other_batches_costs_what_its_page_says_before(
+    store: Store, name: str, epochs: str, sigma: str
+):
+    page = lab(sampler=name, epochs=epochs, sigma=sigma)
+    train(page)
+    config = store.runs()[0].config
+    of_run = re.findall(r"lies between ([\d.]+) and ([\d.]+)\.", plan(config).unaccounted)
+    said = "\n".join(each.value for each in page.markdown)
+    of_page = re.findall(r"lie between \*\*([\d.]+)\*\* and \*\*([\d.]+)\*\*", said)
+    assert of_run == of_page != []
+    assert f" {plan(config).steps:,} steps." in said
+    assert f"{plan(config).steps:,} steps with these batches." in [
+        each.value for each in page.caption
+    ]
+    assert not any("lies between" in each.value for each in page.caption), (
+        "the range is not said twice"
+    )
+
+
+@pytest.mark.parametrize("name", [each for each in DRAWN if each != "poisson"])
+def test_the_baseline_of_other_batches_is_as_long_as_the_run(name: str):
+    config = RunConfig(model="mlp", batch=256, epochs=20.0, sampler=name)
+    baseline = baseline_of(config)
+    assert baseline.epochs == config.epochs
+    assert plan(baseline).steps == plan(config).steps
 
 
 def test_what_does_not_go_with_the_batches_is_said_and_starts_nothing(store: Store):

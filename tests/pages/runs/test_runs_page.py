@@ -33,13 +33,34 @@ from tests.pages.runs_page import (
     ticked,
 )
 from tests.pages.runs_page import finished as finished_with
-from tests.pages.train_page import CONFIG, metrics, press, recorded
+from tests.pages.train_page import CONFIG, metrics, press, progress, recorded
 
 MARKUP = "<script>alert(1)</script> **x** :red[x] $x$ [a](//b) `c`"
 
 
 def finished(store: Store, **changed: object) -> str:
     return recorded(store, replace(CONFIG, **changed), 40, Status.FINISHED)
+
+
+def test_the_comparison_calls_runs_by_the_names_in_the_table(store: Store):
+    alike = [finished(store) for _ in range(2)]
+    other = finished(store, sigma=2.0)
+    page = opened(*alike)
+    named = [cells(page, run)["name"] for run in alike]
+    assert named == ["Run 1", "Run 2"]
+    assert [each["label"] for each in progress(page)] == named, "no two bars read the same"
+    (key,) = [each.proto.body for each in page.get("html") if 'class="run-key"' in each.proto.body]
+    assert all(name in key for name in named), "chance alone tells them apart"
+    page = opened(alike[1], other)
+    assert [each["label"] for each in progress(page)] == ["Run 2", "Run 3"]
+    (key,) = [each.proto.body for each in page.get("html") if 'class="run-key"' in each.proto.body]
+    assert "sigma 2" in key, "else their settings do"
+    page = opened(*alike, show="settings")
+    heads = [
+        each.proto.body for each in page.get("html") if 'aria-label="Origin"' in each.proto.body
+    ]
+    assert "1: Run 1<" in heads[0]
+    assert "2: Run 2<" in heads[0]
 
 
 def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsilon(store: Store):
