@@ -81,13 +81,15 @@ function unfold(selectors) {
   return Boolean(folded);
 }
 
-/* The targets, each thing once, in groups that find room in the window together. */
+/* The targets, each thing once, in groups that find room in the window together, as do those that scroll apart. */
 function together(targets) {
   const things = targets.map(seen);
   const groups = [];
   targets.filter((_, place) => things.indexOf(things[place]) === place).forEach((target) => {
-    const more = [...(groups.at(-1) ?? []), target];
-    if (groups.length && spans(more).every(fits)) groups.at(-1).push(target);
+    const last = groups.at(-1);
+    const scrolled = (group) => spans(group).map(([scroller]) => scroller);
+    const apart = () => !scrolled(last).some((each) => scrolled([target]).includes(each));
+    if (last && (apart() || spans([...last, target]).every(fits))) last.push(target);
     else groups.push([target]);
   });
   return groups;
