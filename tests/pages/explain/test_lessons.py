@@ -155,7 +155,7 @@ def test_every_step_points_at_something_and_at_each_control_that_it_moves():
         for step in range(1, lesson.length + 1):
             assert lesson.steps[step - 1].points, (lesson.name, step)
             assert set(lesson.targets(step)) <= set(TARGETS), (lesson.name, step)
-    assert LESSONS["sampling"].targets(2) == ["batch", "chart"]
+    assert LESSONS["sampling"].targets(2) == ["batch", "epsilon_chart"]
     assert LESSONS["shuffled"].targets(5)[:2] == ["sigma", "sampler"]
 
 
