@@ -121,14 +121,15 @@ def lab_epsilon_figure(
             marks.append(_reached(run, now, curves, epochs))
             break
     end = max([float(epochs[-1]), *(run.end for run in runs)])
+    ends = [*panel.ends, *ghost_ends]
     return figure_of(
         [*panel.traces, *certified, *marks],
         _epochs_axis(end),
         _fixed_axis(panel) if log else panel.axis,
-        ends=[*panel.ends, *ghost_ends],
+        ends=ends,
         notes=_hole(curves, otherwise, panel.seen),
         height=height,
-        right=RIGHT,
+        right=RIGHT if ends else NO_LABEL,
         shapes=through(now),
     )
 

@@ -145,6 +145,7 @@ def test_what_lies_below_the_axis_says_so_in_its_label_and_the_greatest_stands_f
 
 @pytest.mark.parametrize("log", [True, False])
 def test_a_plot_without_a_proven_epsilon_says_so(log: bool):
+    assert at_sigma(4.0).layout.margin.r < at_sigma(4.0, "gdp").layout.margin.r  # room for the text
     for names in ((), ("mma",), ("gdp",)):
         assert NO_PROMISE in [
             note.text for note in at_sigma(4.0, *names, log=log).layout.annotations
