@@ -30,8 +30,10 @@ from dpcore.figures.style import (
     DEFAULT_ACCOUNTANTS,
     GREY,
     PINNED_LOOK,
+    REFUTED,
     SIGNS,
     Style,
+    faded,
     style_of,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
@@ -47,7 +49,11 @@ FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
 FAR = 10.0  # times the certified value: a higher curve may leave a linear axis
 RIGHT = 176  # pixels of the longest label, with its mark and number
 THIN = 1.4  # width of the lines over the certified band, which leads
-HATCHED = "claims too much privacy"
+OVERCLAIMED = "claims too much privacy"
+OVERCLAIM = Style(faded(REFUTED, 0.4), "solid", "", OVERCLAIMED)
+
+BARELY = 0.5  # times the lower end of the axis: out of sight
+EVERYWHERE: Bounds = (0.0, math.inf)
 
 
 class Ghost(NamedTuple):
@@ -81,17 +87,28 @@ def curve_line(curve: Curve, epochs: FloatArray | None, look: Style, **more: Any
 
 
 def end_of(
-    curve: Curve, look: Style, name: str, *, top: float = math.inf, worth: str = ""
+    curve: Curve, look: Style, name: str, *, seen: Bounds = EVERYWHERE, worth: str = ""
 ) -> list[End]:
-    """The label: mark of the kind, value, mark of the verdict, ↑ above `top`, and name.
+    """The label: mark of the kind, value, mark of the verdict, an arrow beyond `seen`, and name.
 
     None for an infinite epsilon.
     """
     value = float(curve.epsilon[-1])
     if not np.isfinite(value) or value <= 0:
         return []
-    above = " ↑" if value > top else ""
-    return [End(look, value, f"{marked(value, curve.kind)}{worth}{above} {name}")]
+    return [End(look, value, f"{marked(value, curve.kind)}{worth}{arrow(value, seen)} {name}")]
+
+
+def arrow(value: float, seen: Bounds) -> str:
+    """The sign of a value beyond an end of the axis.
+
+    >>> [arrow(value, (0.01, 100.0)) for value in (0.0086, 0.01, 100.0, 168.0)]
+    [' ↓', '', '', ' ↑']
+    """
+    least, most = seen
+    if value > most:
+        return " ↑"
+    return " ↓" if value < least else ""
 
 
 def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:
@@ -200,9 +217,10 @@ class Panel(NamedTuple):
         return axis("epsilon", range=list(self.bounds), type=SCALES[self.log])
 
     @property
-    def top(self) -> float:
-        """The upper end of the axis, which high curves leave."""
-        return 10 ** self.bounds[1] if self.log else self.bounds[1]
+    def seen(self) -> Bounds:
+        """The ends of the axis as epsilons, which high and low curves leave."""
+        least, most = self.bounds
+        return (10**least, 10**most) if self.log else self.bounds
 
 
 def curves_panel(
@@ -218,13 +236,15 @@ def curves_panel(
 
     It has room for curves `beside`, unless the `bounds` of its axis are given.
     """
-    behind: list[Trace] = []
-    ghost_ends: list[End] = []
     if ghost:
         beside = [*beside, ghost.curve]
+    panel = Panel([], [], [], bounds or _bounds(curves, beside, log), log)
+    behind: list[Trace] = []
+    ends = _ends(curves, panel.seen)
+    if ghost:
         style = ghost_style(ghost.label)
         behind.append(curve_line(ghost.curve, ghost.epochs, style))
-        ghost_ends = end_of(ghost.curve, style, GHOST_NAME)
+        ends += end_of(ghost.curve, style, GHOST_NAME, seen=panel.seen)
     claimed: list[Trace] = []
     lines: list[Trace] = []
     for name in _certified_first(curves):
@@ -234,10 +254,8 @@ def curves_panel(
             behind += below
             lines.append(above)
             if name != CERTIFIED and CERTIFIED in curves:
-                claimed += _claimed(curve, curves[CERTIFIED], epochs)
-    bounds = bounds or _bounds(curves, beside, log)
-    panel = Panel([*claimed, *behind], lines, [], bounds, log)
-    return panel._replace(ends=[*_ends(curves, panel.top), *ghost_ends])
+                claimed += _claimed(name, curve, curves[CERTIFIED], epochs, panel.seen)
+    return panel._replace(behind=[*claimed, *behind], curves=lines, ends=ends)
 
 
 def _certified_first(curves: Curves) -> list[str]:
@@ -293,17 +311,28 @@ def bounds_traces(
     ]
 
 
-def _claimed(curve: Curve, band: Curve, epochs: FloatArray) -> list[Trace]:
-    """The hatching between what a curve claims and the proven lower bound above it, if any."""
+def _claimed(name: str, curve: Curve, band: Curve, epochs: FloatArray, seen: Bounds) -> list[Trace]:
+    """The hatching between an accountant's claims and the proven lower bound above, if it is seen.
+
+    In a browser live_chart.js draws it while a reader points at the accountant's label, or at the
+    word for the mark of its verdict if it is `marked`.
+    """
     if band.lower is None:
         return []
+    least, most = seen
     claimed = np.minimum(curve.epsilon, band.lower)
-    if not (claimed < band.lower).any():
+    too_little = claimed < band.lower
+    if not (too_little & (band.lower > least) & (claimed < most)).any():
         return []
-    without = {"mode": "none", "hoverinfo": "skip", "name": HATCHED}
-    edge = {"type": "scatter", "x": epochs, "y": claimed, **without}
-    filled = {"fill": "tonexty", "fillpattern": BELOW_BAND}
-    return [edge, edge | {"y": band.lower} | filled]
+    x: list[float] = []
+    y: list[float] = []
+    for first, end in np.flatnonzero(np.diff(too_little, prepend=0, append=0)).reshape(-1, 2):
+        across = epochs[first:end]
+        x += [*across, *across[::-1], across[0], math.nan]
+        y += [*claimed[first:end], *band.lower[first:end][::-1], claimed[first], math.nan]
+    meta = {"claims": style_of(name).label, "marked": bool(too_little[-1])}
+    area = line(x, np.maximum(y, least * BARELY), OVERCLAIM, hoverinfo="skip", visible=False)
+    return [area | {"fill": "toself", "fillpattern": BELOW_BAND, "meta": meta}]
 
 
 def _drawn(
@@ -320,7 +349,7 @@ def finite(values: FloatArray) -> FloatArray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _ends(curves: Curves, top: float) -> list[End]:
+def _ends(curves: Curves, seen: Bounds) -> list[End]:
     """The labels of all curves, with the marks of their verdicts if a band can judge them."""
     band = curves.get(CERTIFIED)
     ends: list[End] = []
@@ -330,7 +359,7 @@ def _ends(curves: Curves, top: float) -> list[End]:
             sign, _ = SIGNS["worth"][verdict(curve, band).worth]
             worth = f" {sign}"
         style = style_of(name)
-        ends += end_of(curve, style, style.label, top=top, worth=worth)
+        ends += end_of(curve, style, style.label, seen=seen, worth=worth)
     return ends
 
 

@@ -53,6 +53,8 @@ FLOOR = 80.0  # percent, the lowest accuracy on the axis unless a run ends below
 TENS = 10.0  # the floor of the axis is a multiple of it
 ABOVE = 101.0  # percent, the upper end of the axis of accuracy
 INVITATION = "Press Train"
+NO_PROMISE = f"No proven epsilon below {MOST:g}:<br>no promise at all"
+NEAR_THE_TOP = 0.97  # of the plot
 NO_RUN = "no run yet"
 NOTHING_YET = {
     "type": "scatter",
@@ -110,7 +112,7 @@ def lab_epsilon_figure(
     panel = _epsilon_panel(curves, epochs, ghost, runs, log)
     if otherwise:
         panel = with_sampled(panel, otherwise)
-    certified, ghost_ends = _ghosts(runs, panel.top)
+    certified, ghost_ends = _ghosts(runs, panel.seen)
     now = None
     marks = []
     for run in runs:
@@ -119,15 +121,37 @@ def lab_epsilon_figure(
             marks.append(_reached(run, now, curves, epochs))
             break
     end = max([float(epochs[-1]), *(run.end for run in runs)])
+    ends = [*panel.ends, *ghost_ends]
     return figure_of(
         [*panel.traces, *certified, *marks],
         _epochs_axis(end),
         _fixed_axis(panel) if log else panel.axis,
-        ends=[*panel.ends, *ghost_ends],
+        ends=ends,
+        notes=_hole(curves, otherwise, panel.seen),
         height=height,
-        right=RIGHT,
+        right=RIGHT if ends else NO_LABEL,
         shapes=through(now),
     )
+
+
+def promises_nothing(curves: Curves, otherwise: Sampled | None, most: float = MOST) -> bool:
+    """True if no bound that is proven gets as low as this epsilon, at any epoch.
+
+    >>> promises_nothing({}, None)
+    True
+    """
+    proven = [curve for curve in curves.values() if curve.kind.is_bound]
+    if otherwise:
+        proven.append(otherwise.curve)
+    return not any((curve.epsilon <= most).any() for curve in proven)
+
+
+def _hole(curves: Curves, otherwise: Sampled | None, seen: Bounds) -> list[Note]:
+    """The text of a plot in which no proven bound is seen, below its upper end."""
+    most = max(seen[1], MOST)
+    if not promises_nothing(curves, otherwise, most):
+        return []
+    return [_invitation(NO_PROMISE) | {"y": NEAR_THE_TOP, "yanchor": "top"}]
 
 
 def _fixed_axis(panel: Panel) -> Axis:
@@ -202,7 +226,7 @@ def _epsilon_panel(
     return panel
 
 
-def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]:
+def _ghosts(runs: Sequence[LabRun], seen: Bounds) -> tuple[list[Trace], list[End]]:
     """The certified epsilon of runs whose settings are not those of the controls."""
     traces = []
     ends = []
@@ -213,7 +237,7 @@ def _ghosts(runs: Sequence[LabRun], top: float) -> tuple[list[Trace], list[End]]
             curve = run.ghost.curve
             own = f"{GHOST}{run.place}"
             traces.append(curve_line(curve, run.ghost.epochs, look, width=GHOST_PEN, uid=own))
-            ends += end_of(curve, run.drawn, shortened(name), top=top)
+            ends += end_of(curve, run.drawn, shortened(name), seen=seen)
     return traces, ends
 
 

@@ -8,9 +8,12 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import (
     DELTAS,
+    EVERYWHERE,
+    OVERCLAIMED,
     Curves,
     Ghost,
     Panel,
+    arrow,
     at_least,
     at_most,
     bounds_traces,
@@ -19,7 +22,7 @@ from dpcore.figures.epsilon import (
     highest,
     profile_traces,
 )
-from dpcore.figures.layout import FONT, End, Trace, axis, figure_of, power_ticks
+from dpcore.figures.layout import FONT, Bounds, End, Trace, axis, figure_of, power_ticks
 from dpcore.figures.style import BLACK, SAMPLED_LOOK, Style, faded
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -84,12 +87,14 @@ def with_sampled(panel: Panel, shown: Sampled) -> Panel:
     top = 1.05 * most
     if panel.log:
         top = math.log10(max(most, TINY)) + 0.08
+    # What is claimed for Poisson batches claims nothing about others.
+    behind = [each for each in panel.behind if each["name"] != OVERCLAIMED]
     poisson = [each._replace(name="Poisson") for each in panel.ends]
+    panel = panel._replace(bounds=(low, max(high, top)))
     return panel._replace(
-        behind=[*sampled_traces(shown), *map(faint, panel.behind)],
+        behind=[*sampled_traces(shown), *map(faint, behind)],
         curves=list(map(faint, panel.curves)),
-        ends=[*sampled_ends(shown), *poisson],
-        bounds=(low, max(high, top)),
+        ends=[*sampled_ends(shown, panel.seen), *poisson],
     )
 
 
@@ -147,22 +152,24 @@ def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[Trace
     return [lower, upper]
 
 
-def sampled_ends(shown: Sampled) -> list[End]:
-    """The labels at the ends of the lines, each with its mark and name."""
+def sampled_ends(shown: Sampled, seen: Bounds = EVERYWHERE) -> list[End]:
+    """The labels at the ends of the lines, each with its mark, an arrow beyond `seen`, and name."""
     sampler = shown.sampler
     last = shown.curve.last
     above = Style(*SAMPLED_LOOK, shown.words)
     below = above._replace(label=f"{sampler.title}, at least")
     least = last.lower or 0.0
-    ends = [End(below, least, f"≥ {at_least(least)}, {sampler.adjacency}", sampler.title)]
+    lower = f"≥ {at_least(least)}{arrow(least, seen)}, {sampler.adjacency}"
+    ends = [End(below, least, lower, sampler.title)]
     if np.isfinite(last.value):
-        most = f"≤ {at_most(last.value)}, {sampler.adjacency}"
-        ends.append(End(above, last.value, most, sampler.title))
+        upper = f"≤ {at_most(last.value)}{arrow(last.value, seen)}, {sampler.adjacency}"
+        ends.append(End(above, last.value, upper, sampler.title))
     for title, curve in shown.others:
         value = float(curve.epsilon[-1])
         if np.isfinite(value):
             style = Style(*OTHERS[curve.kind], title)
-            ends.append(End(style, value, marked(value, curve.kind), title))
+            text = f"{marked(value, curve.kind)}{arrow(value, seen)}"
+            ends.append(End(style, value, text, title))
     return ends
 
 

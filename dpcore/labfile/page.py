@@ -37,7 +37,13 @@ from dpcore.training.slider_stops import show
 
 FOLDER = Path(__file__).parent
 TEMPLATE = FOLDER / "template"
-SCRIPTS = ("numbers.js", "chart.js", "pictures.js", "page.js")  # in this order, as one script
+SCRIPTS = (
+    "numbers.js",
+    "chart.js",
+    "hatching.js",
+    "pictures.js",
+    "page.js",
+)  # in this order, as one script
 WORDS = words_in(FOLDER / "words.toml")
 PLACE = re.compile(r"\[\[(\w+)\]\]")  # in the template
 FAINT = "60"  # the opacity of faint lines, as two digits of a colour

@@ -19,12 +19,14 @@ from dpcore.figures.lab import (
     CURVE,
     GHOST,
     INVITATION,
+    NO_PROMISE,
     NOW,
     RUN,
     LabRun,
     lab_accuracy_figure,
     lab_epsilon_figure,
     label_of,
+    promises_nothing,
 )
 from dpcore.figures.layout import written
 from dpcore.figures.sampled import Sampled
@@ -371,7 +373,10 @@ def epsilon_alt(curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
     if otherwise:
         ends.append(otherwise.words)
     spent = f" At the end: {', '.join(ends)}." if ends else ""
-    return f"{WORDS['lab']['epsilon_alt']}{spent}"
+    nothing = ""
+    if promises_nothing(curves, otherwise):
+        nothing = f" {NO_PROMISE.replace('<br>', ' ')}."
+    return f"{WORDS['lab']['epsilon_alt']}{spent}{nothing}"
 
 
 def accuracy_alt(runs: Sequence[LabRun], watched: Sequence[RunRecord]) -> str:

@@ -211,6 +211,19 @@ def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
     assert [each["y"] for each in placed] == pytest.approx([90, 51, 41.5])
 
 
+def test_labels_of_lines_beyond_an_end_of_the_axis_stand_in_the_order_of_their_values(asked):
+    values = (500.0, 168.0, 0.024, 0.00991, 0.0086, 0.00858)
+    note = {"xref": "paper", "x": 1, "yref": "y"}
+    notes = [note | {"text": f"{value}", "at": value} for value in values]
+    margin = {"t": 0, "b": 0}
+    layout = {"height": 400, "margin": margin, "yaxis": {"type": "log", "range": [-2, 2]}}
+    for shuffled in (notes, notes[::-1], [*notes[3:], *notes[:3]]):
+        given = layout | {"annotations": shuffled}
+        placed = asked("figure_growth.js", "spread", given, {})[0]["annotations"]
+        falling = sorted(placed, key=lambda each: -each["y"])
+        assert [each["at"] for each in falling] == list(values)
+
+
 def test_a_label_below_another_in_a_notebook_stands_at_the_end_of_its_line_in_a_browser(asked):
     tracks = [Track(name, [1.0], [height]) for name, height in (("low", 0.2), ("high", 0.9))]
     drawn = training.accuracy_figure(tracks, "epoch")

@@ -202,6 +202,52 @@ def test_labels_are_moved_apart_and_keep_their_order(opened_page) -> None:
     assert spread[3] == 300
 
 
+HATCHED = """() => [...document.querySelectorAll('.claimed')].filter((each) => {
+    const { width, height } = each.getBBox();
+    return each.checkVisibility() && width * height > 0;
+}).map((each) => each.dataset.area)"""
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_what_claims_too_much_is_hatched_while_one_points_at_its_label(opened_page, width) -> None:
+    page = opened_page(width)
+    move(page, small_table(), Stop(1.23, 256, 5.0))
+    assert page.evaluate(HATCHED) == []
+    marks = page.locator("[data-claims]")
+    assert [each.get_attribute("data-claims") for each in marks.all()] == ["mma", "gdp"]
+    for plane in ("gdp", "mma"):
+        page.locator(f"[data-claims={plane}]").hover()
+        assert page.evaluate(HATCHED) == [plane]
+    page.locator("h1").hover()
+    assert page.evaluate(HATCHED) == []
+    page.focus("#epochs")
+    page.keyboard.press("Tab")
+    assert page.evaluate(HATCHED) == ["mma"]
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(HATCHED) == []
+    move(page, small_table(), Stop(100.0, 256, 5.0))
+    assert marks.count() == 0, "what CLT claims too much lies below the axis"
+
+
+def test_a_tap_hatches_until_the_next_one(opened_page) -> None:
+    page = opened_page(390, has_touch=True, is_mobile=True)
+    move(page, small_table(), Stop(1.23, 256, 5.0))
+    page.locator("[data-claims=gdp]").tap()
+    assert page.evaluate(HATCHED) == ["gdp"]
+    page.locator("#said").tap()
+    assert page.evaluate(HATCHED) == []
+
+
+def test_labels_beyond_the_axis_keep_the_order_of_their_values(opened_page) -> None:
+    page = opened_page()
+    move(page, small_table(), Stop(100.0, 256, 5.0))
+    script = """() => [...document.querySelectorAll('#chart text')]
+        .filter((each) => each.textContent.startsWith('■'))
+        .sort((one, other) => one.getAttribute('y') - other.getAttribute('y'))
+        .map((each) => each.textContent.split(' ').at(-1))"""
+    assert page.evaluate(script) == ["MMA", "Moments", "Rényi", "Certified", "CLT"]
+
+
 def test_a_card_of_the_lesson_moves_sigma(opened_page) -> None:
     page = opened_page()
     assert page.locator("#lesson li").count() == 5

@@ -16,7 +16,7 @@ from dpcore.figures import (
     norms_figure,
     profile_figure,
 )
-from dpcore.figures.epsilon import HATCHED
+from dpcore.figures.epsilon import OVERCLAIMED, curves_panel
 from dpcore.figures.layout import LINE_PIXELS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, SIGNS, style_of
 from dpcore.figures.training import MAX_POINTS, decisions_figure, thinned
@@ -63,7 +63,10 @@ def test_the_notebook_figure_shows_the_four_accountants_over_the_band():
     for trace, name in zip(lines, DEFAULT_ACCOUNTANTS, strict=True):
         assert trace.y[-1] == ACCOUNTANTS[name].curve(HEADLINE, [10_000], 1e-5).epsilon[0]
         assert trace.x[-1] == pytest.approx(100)
-    lower, upper = figure.data[:2]
+    upper, lower = (
+        next(trace for trace in figure.data if trace.name == f"Proven {end} bound")
+        for end in ("upper", "lower")
+    )
     assert np.all(np.asarray(lower.y) <= np.asarray(upper.y))
 
 
@@ -166,12 +169,18 @@ def test_each_label_says_what_kind_of_number_it_ends_and_carries_the_sign_of_its
 @pytest.mark.parametrize("log", [False, True])
 def test_what_an_accountant_claims_below_the_certified_band_is_hatched(log: bool):
     figure = epsilon_figure(HEADLINE, log=log)
-    *_, edge, filled = [trace for trace in figure.data if trace.name == HATCHED]  # the CLT's
-    assert (filled.fill, filled.fillpattern.shape) == ("tonexty", "/")
+    areas = [trace for trace in figure.data if trace.name == OVERCLAIMED]
+    area = next(each for each in areas if each.meta["claims"] == style_of("gdp").label)
+    assert (area.fill, area.fillpattern.shape) == ("toself", "/")
+    assert all(each.visible is False for each in areas), "until a reader points at it"
+    assert area.meta["marked"]
     gdp = next(trace for trace in figure.data if trace.name == style_of("gdp").label)
     lower = next(trace for trace in figure.data if trace.name == "Proven lower bound")
-    assert edge.y[-1] == gdp.y[-1] < lower.y[-1] == filled.y[-1]
-    assert (edge.y <= filled.y).all()
+    there = area.x == gdp.x[-1]
+    assert sorted(area.y[there]) == [gdp.y[-1], lower.y[-1]]
+    *outline, gap = area.y
+    assert np.isnan(gap)
+    assert outline[0] == outline[-1]  # closed
     # The band itself is filled up to its own lower bound.
     places = [trace.name for trace in figure.data]
     assert places.index("Proven upper bound") == places.index("Proven lower bound") + 1
@@ -182,7 +191,25 @@ def test_what_an_accountant_claims_below_the_certified_band_is_hatched(log: bool
 def test_where_nobody_claims_too_much_nothing_is_hatched():
     curves = {name: ACCOUNTANTS[name].curve(HEADLINE, [1, 10_000], 1e-5) for name in ("rdp", "pld")}
     figure = curves_figure(curves, np.array([0.01, 100.0]))
-    assert HATCHED not in [trace.name for trace in figure.data]
+    assert OVERCLAIMED not in [trace.name for trace in figure.data]
+
+
+def test_each_stretch_of_too_small_claims_has_its_own_area_and_one_out_of_sight_has_none():
+    steps, deltas = np.arange(1, 6), np.full(5, 1e-5)
+    lower = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    band = Curve(steps, deltas, 1.01 * lower, lower, Kind.CERTIFIED)
+    claims = Curve(steps, deltas, np.array([0.0, 1.0, 3.5, 3.9, 6.0]), None, Kind.CLAIMED)
+    how = {"epochs": steps.astype(float), "log": True}
+    panel = curves_panel({"pld": band, "mma": claims}, **how)
+    (area,) = [each for each in panel.behind if each["name"] == OVERCLAIMED]
+    gaps = np.isnan(area["y"])
+    assert np.flatnonzero(gaps).tolist() == [5, 9]
+    assert np.asarray(area["x"])[~gaps].tolist() == [1, 2, 2, 1, 1, 4, 4, 4]
+    assert area["y"][6:9].tolist() == [3.9, 4.0, 3.9]
+    assert (area["y"][~gaps] > 0).all(), "0 has no place on a logarithmic axis"
+    assert not area["meta"]["marked"], "its last number is not too small"
+    panel = curves_panel({"pld": band, "mma": claims}, bounds=(1.0, 2.0), **how)
+    assert OVERCLAIMED not in [each["name"] for each in panel.traces]
 
 
 def test_classes_are_bars_and_long_series_are_thinned_and_keep_their_last_point():

@@ -10,6 +10,7 @@ from dpcore.figures import charted, epochs_at
 from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import (
     GHOST,
+    NO_PROMISE,
     NOW,
     RUN,
     LabRun,
@@ -115,6 +116,43 @@ def test_two_settings_are_drawn_on_the_same_axis_and_what_leaves_it_says_so():
     curve = ACCOUNTANTS["pld"].curve(much, charted(much), 1e-5)
     figure = lab_epsilon_figure({"pld": curve}, epochs_at(much, charted(much)))
     assert "↑" in figure.layout.annotations[0].text
+
+
+def at_sigma(sigma: float, *names: str, **how) -> Any:
+    """The chart of 196 steps with this noise."""
+    mechanism = Mechanism.constant(0.0256, sigma, 196)
+    steps = charted(mechanism)
+    curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, 1e-5) for name in names}
+    return lab_epsilon_figure(curves, epochs_at(mechanism, steps), **how)
+
+
+def test_what_lies_below_the_axis_says_so_in_its_label_and_the_greatest_stands_first():
+    names = ("mma", "moments", "gdp", "pld", "rdp")
+    texts = [note.text for note in at_sigma(100.0, *names).layout.annotations]
+    below = [text.rpartition(" ↓ ")[2] for text in texts if " ↓ " in text]
+    assert below == ["Rényi", "Certified", "CLT"]
+    assert len(texts) == 5
+    assert not any("↓" in note.text for note in at_sigma(4.0, *names).layout.annotations)
+    linear = at_sigma(100.0, *names, log=False)
+    assert not any("↓" in note.text for note in linear.layout.annotations)
+    run = ghostly(PRIVATE)
+    assert run.ghost
+    noisy = Mechanism.constant(0.0256, 100.0, 196)
+    least = run.ghost._replace(curve=ACCOUNTANTS["pld"].curve(noisy, charted(noisy), 1e-5))
+    _, layout = drawn(run._replace(ghost=least))
+    assert any("↓" in note["text"] and "sigma 2" in note["text"] for note in layout["annotations"])
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_a_plot_without_a_proven_epsilon_says_so(log: bool):
+    assert at_sigma(4.0).layout.margin.r < at_sigma(4.0, "gdp").layout.margin.r  # room for the text
+    for names in ((), ("mma",), ("gdp",)):
+        assert NO_PROMISE in [
+            note.text for note in at_sigma(4.0, *names, log=log).layout.annotations
+        ]
+    for sigma, seen in ((4.0, False), (0.1, False), (0.05, log)):  # at first 79, then above 100
+        texts = [note.text for note in at_sigma(sigma, "pld", "rdp", log=log).layout.annotations]
+        assert (NO_PROMISE in texts) == seen, sigma
 
 
 @pytest.mark.parametrize(("expected", "floor"), [(None, 80), (0.92, 80), (0.7535, 70), (0.0, 0)])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.figures.epsilon import HATCHED
+from dpcore.figures.epsilon import OVERCLAIMED
 from dpcore.figures.lab import NO_RUN
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -47,7 +47,7 @@ def test_it_opens_on_four_accountants_the_certified_band_and_the_tradeoff_chart(
     assert sentences(page) == []
     drawn = [style_of(name).label for name in DEFAULT_ACCOUNTANTS]
     assert [each["name"] for each in epsilon["data"]] == [
-        *[HATCHED] * 4, "Proven lower bound", "Proven upper bound", *drawn
+        *[OVERCLAIMED] * 2, "Proven lower bound", "Proven upper bound", *drawn
     ]  # fmt: skip
     assert [each["name"] for each in tradeoff["data"]] == [
         "Blind guessing", "Certified, at least", "Certified, at most", "G_mu (CLT), mu = 0.0910",

@@ -35,15 +35,17 @@ function frameOf(box) {
 function drawChart() {
   const box = byId("chart");
   const frame = frameOf(box);
-  const ends = others.map((look) => endOf(look, frame));
-  let drawn = axes(frame) + bandOf(frame);
+  const ends = others.map((look) => endOf(look, frame)).sort((one, other) => other.value - one.value || 0);
+  const areas = areasOf(frame);
+  let drawn = PATTERN + axes(frame) + bandOf(frame) + areas.map(areaDrawn).join("");
   for (const look of others) drawn += lineOf(look, frame);
   drawn += rangeWords(frame);
   if (frame.labelled) drawn += labelsOf(ends, frame);
+  layMarks(areas, frame.labelled ? ends : [], frame);
   box.innerHTML = drawn;
   box.setAttribute("aria-label", `Epsilon by epoch: ${ends.map((end) => end.text).join("; ")}.`);
-  const list = frame.labelled ? "" : ends.map((end) => `<li>${key(end.look)} ${end.html}</li>`).join("");
-  byId("ends").innerHTML = list;
+  byId("ends").innerHTML = frame.labelled ? "" : ends.map((end) => listed(end, areas)).join("");
+  hatch();
 }
 
 function axes({ left, right, bottom, end, x, y }) {
@@ -101,7 +103,7 @@ function endOf(look, frame) {
   const beyond = arrowOf(value);
   const number = marked(look);
   const html = `${number} <tspan fill="${color}" style="color:${color}" font-weight="700">${sign}${PLAIN}</tspan>${beyond} ${look.label}`;
-  return { look, y: frame.y(value), text: `${number} ${sign}${beyond} ${look.label}`, html: frame.labelled ? html : inHtml(html) };
+  return { look, value, y: frame.y(value), text: `${number} ${sign}${beyond} ${look.label}`, html: frame.labelled ? html : inHtml(html) };
 }
 
 const inHtml = (label) => label.replace("<tspan", "<b").replace("</tspan>", "</b>");
@@ -116,10 +118,17 @@ function arrowOf(value) {
 function labelsOf(ends, { left, right, bottom }) {
   const placed = spread(ends.map((end) => end.y), LABEL_GAP, MARGIN.top + 6, bottom);
   const labels = ends.map((end, k) => {
+    end.top = placed[k] - LABEL_GAP / 2;
     const square = element("tspan", { fill: end.look.color }, "■");
     return element("text", { x: right + 10, y: (placed[k] + 5).toFixed(1) }, `${square} ${end.html}`);
   });
   return labels.join("");
+}
+
+/* A label in the list below a narrow chart. */
+function listed({ look, html }, areas) {
+  const mark = areas.some((area) => area.look === look) ? markOf(look) : "";
+  return `<li><span ${mark}>${key(look)} ${html}</span></li>`;
 }
 
 const key = (look) => `<b aria-hidden="true" style="color:${look.color}">■</b>`;

@@ -140,6 +140,7 @@ function readAddress() {
 }
 
 function listen() {
+  listenForPointing();
   byId("wanted").addEventListener("submit", (event) => {
     event.preventDefault();
     const sigma = enoughAt(targetOf());

@@ -156,7 +156,8 @@ export function margins(layout) {
 
 function apart(group, [low, high], gap, log) {
   const height = ({ at }) => Math.min(Math.max(log ? Math.log10(at) : at, low), high);
-  const placed = group.map((note) => ({ ...note, y: height(note) })).sort((one, other) => one.y - other.y);
+  const placed = group.map((note) => ({ ...note, y: height(note) }))
+    .sort((one, other) => one.y - other.y || one.at - other.at); // beyond the axis, too, the greater stands above
   for (let i = placed.length - 2; i >= 0; i--) placed[i].y = Math.min(placed[i].y, placed[i + 1].y - gap);
   for (const note of placed) {
     note.y = Math.max(note.y, low);

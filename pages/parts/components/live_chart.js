@@ -7,6 +7,7 @@ import { exported, themed } from "./chart_theme.js";
 import { fitted, narrowed } from "./labels_below.js";
 import { Preview } from "./preview.js";
 import { presented, taller } from "./presented.js";
+import { Hatching, marked } from "./hatching.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
@@ -32,6 +33,7 @@ class Chart {
   build() {
     this.box = added(this.parent, "div", { className: "live-chart", role: "figure" });
     this.plot = added(this.box, "div", { className: "live-plot" });
+    this.hatching = new Hatching(this.box, () => this.plan(0));
     const foot = added(this.box, "div", { className: "live-foot" });
     this.details = added(foot, "details", { className: "live-numbers", hidden: true, ontoggle: () => this.turn() });
     added(this.details, "summary", { textContent: "Numbers" });
@@ -115,6 +117,7 @@ class Chart {
     clearTimeout(this.forgetting);
     this.closed = true;
     this.preview.close();
+    this.hatching.close();
     this.sizes.disconnect();
     globalThis.Plotly?.purge(this.plot);
   }
@@ -149,6 +152,7 @@ class Chart {
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
     const { layout: fitting, key } = narrowed(layout, width, low);
+    this.hatching.hatch(this.figure.data);
     this.list(key, low);
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
@@ -157,7 +161,9 @@ class Chart {
     if (!this.listens && this.plot.on) {
       this.listens = true;
       this.plot.on("plotly_click", ({ points: [point] }) => this.data.clicks && this.tell("clicked", [point.x, point.y]));
+      this.plot.on("plotly_relayout", () => this.hatching.lay(this.plot.layout, this.plot)); // a reader has zoomed
     }
+    this.hatching.lay(fitting, this.plot);
     this.box.dataset.drawings = Number(this.box.dataset.drawings ?? 0) + 1;
     if (grown.length) this.fill();
     this.say();
@@ -181,14 +187,14 @@ class Chart {
     if (low !== this.low) this.key.open = !low;
     this.low = low;
     this.key.hidden = !key.length;
-    this.lines.replaceChildren(...key.map(({ text }) => {
+    this.lines.replaceChildren(...key.map(({ text, name }) => {
       const [, color, glyph, words] = text.match(LABEL) ?? [, "", "", text];
       const line = document.createElement("p");
       const drawn = added(line, "span", { className: "line", ariaHidden: "true" }); // as `drawn_line` of tables.py
       drawn.dataset.line = glyph;
       drawn.style.color = color;
       line.append(` ${words.replaceAll("<br>", " ")}`);
-      return line;
+      return this.hatching.has(name) ? marked(line, name) : line;
     }));
   }
 

@@ -24,6 +24,8 @@ PITCH, ROW = 10, 13  # units of the drawing between two people, and between two 
 HEAD, BODY = 3, 5  # widths of strokes
 ABSENT = f"{GREY}60"
 SAFE = " '/=:"  # in an address within double quotes
+# While a reader points at it, hatching.js hatches the areas of all accountants with this mark.
+UNSAFE = ' data-claims="" tabindex=0 role=button title="Hatched where one claims too much privacy"'
 BEFORE = int(EVEN_PRIOR * PEOPLE)
 
 
@@ -91,7 +93,8 @@ def signs_in_a_word(worths: Collection[str]) -> str:
     words = []
     for name, word in WORDS["signs"].items():
         if name in worths:
-            words.append(f"<span>{sign(name)}{word}</span>")
+            pointed = UNSAFE if name == "claims_less" else ""
+            words.append(f"<span{pointed}>{sign(name)}{word}</span>")
     return f"<p class=signs>Ways to count it:{''.join(words)}</p>" if words else ""
 
 

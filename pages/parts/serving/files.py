@@ -27,6 +27,7 @@ MODULES = (
     "figure_growth.js",
     "chart_theme.js",
     "mounted.js",
+    "hatching.js",
     "labels_below.js",
     "numbers_table.js",
     "preview.js",
