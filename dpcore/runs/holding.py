@@ -76,6 +76,15 @@ class Holding:
         now = self._clock() if self._since is None else self._since
         return now - self._zero
 
+    @property
+    def held(self) -> bool:
+        """True if the run was held at the last look."""
+        return self._first is not None
+
+    def look(self, step: int) -> None:
+        """Find out whether the run is held after this step, without a wait."""
+        self._held(step)
+
     def wait(self, step: int) -> None:
         """Wait while the run is held after this step, for at most MAX_SECONDS."""
         if not self._held(step):

@@ -29,7 +29,7 @@ from dpcore.runs.resume import NotContinued, Train, job_events
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import suited_features
-from dpcore.training.events import Started
+from dpcore.training.events import Started, Stepped
 
 WORDS = ("out of memory", "can't allocate memory", "not enough memory")
 SIZE = re.compile(r"allocate ([\d.,]+ ?(?:bytes|[KMGTP]i?B))")
@@ -178,12 +178,15 @@ def _outcome(
     try:
         holding.wait(0)
         said = store.events(run.id)
-        for event in job_events(
-            store.home, run, store.secret(run.id), said, partial(train, clock=holding.clock)
-        ):
+        steps = partial(train, clock=holding.clock, held=lambda: holding.held)
+        for event in job_events(store.home, run, store.secret(run.id), said, steps):
             if _patiently(partial(store.append, run.id, event, run.worker), pause):
                 return Status.CANCELLED, None
-            holding.wait(getattr(event, "step", 0))
+            step = getattr(event, "step", 0)
+            if isinstance(event, Stepped):  # a held run tests after it, and then waits
+                holding.look(step)
+            else:
+                holding.wait(step)
     except StoreError:
         raise
     except Exception as error:  # it ends this run only, and the page shows its traceback

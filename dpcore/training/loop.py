@@ -24,6 +24,7 @@ def train(
     planned: Plan | None = None,
     secret: int | None = None,
     resume_point: ResumePoint | None = None,
+    held: Callable[[], bool] = lambda: False,
 ) -> Generator[Event, None, None]:
     """Train one run and yield its events; closing the generator stops it within one step.
 
@@ -32,7 +33,8 @@ def train(
     `planned` is the run's plan if it is known; `secret` the seed of a run without a fixed one,
     drawn here if missing. `resume_point` says how far the run was when its worker died: events
     begin behind it, from the checkpoint or, if there is none, by taking the same steps from the
-    first one on.
+    first one on. While `held` says so, every step that is reported is also tested, which draws
+    nothing.
 
     **Guarantees:** one configuration and seed give the same parameters on the same device with as
     many threads. The times of reports and evaluations follow `clock` (seconds) and do not change
@@ -43,7 +45,9 @@ def train(
     """
     planned = planned or plan(config)  # before the data, since it may raise
     inputs = yield from prepare(config, silent=resume_point is not None)
-    yield from events_of(TrainingRun(config, clock, planned, secret, inputs), file, resume_point)
+    yield from events_of(
+        TrainingRun(config, clock, planned, secret, inputs), file, resume_point, held
+    )
 
 
 def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs]:
@@ -61,7 +65,10 @@ def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs
 
 
 def events_of(
-    run: TrainingRun, file: Path | None, resume_point: ResumePoint | None = None
+    run: TrainingRun,
+    file: Path | None,
+    resume_point: ResumePoint | None = None,
+    held: Callable[[], bool] = lambda: False,
 ) -> Iterator[Event]:
     """Start or resume, take steps and evaluate in between, finish."""
     steps = run.plan.steps
@@ -84,7 +91,8 @@ def events_of(
         reported = times.report_due(step) or step == steps
         if reported:
             yield run.report(step)
-        if step < steps and times.evaluation_due(step):
+        tested = times.evaluation_due(step) or (reported and held())
+        if step < steps and tested:
             yield run.evaluated(step)
             if file and times.save_due():
                 if not reported:  # a checkpoint does not keep totals

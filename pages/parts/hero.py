@@ -268,6 +268,30 @@ def _epsilon(watched: RunRecord) -> LiveNumber:
     )
 
 
+def say_changed(watched: RunRecord) -> None:
+    """Draw the test after the run's latest step, and the one before it."""
+    tests = watched.history.evaluated[-2:]
+    shown = {
+        "step": LiveNumber("", "", y="step", digits=0),
+        "accuracy": LiveNumber("", "", y="accuracy", scale=100.0, digits=2),
+        "loss": LiveNumber("", "", y="loss", digits=4),
+    }
+    numbers = {}
+    run, after = watched.since
+    for name, number in shown.items():
+        texts = ["", *(_written(getattr(test, number.y), number) for test in tests)]
+        latest = replace(number, value=texts[-1], run=run, after=after, event="evaluated")
+        numbers[name] = latest
+        numbers[f"{name}_before"] = replace(
+            latest, value=texts[-2] if tests else "", latest=texts[-1]
+        )
+    headline(["", WORDS["after"], WORDS["changed"]], numbers, "what_changed")
+
+
+def _written(value: float, number: LiveNumber) -> str:
+    return f"{value * number.scale:,.{number.digits}f}"
+
+
 def say_kept(found: Risks | None, cost: str, *, other_batches: bool = False) -> None:
     """Draw how often the best spy is right, and the worst single case; all if nothing is proven.
 
@@ -312,7 +336,7 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
         last = curves[CERTIFIED].last
     else:
         return escape(WORDS["unproven"])
-    epsilon = term("epsilon", "hero", "Epsilon")
+    epsilon = term("epsilon", "hero", "Epsilon", more=_range_in_words(float(last.value)))
     value = f"<b>{marked(last.value, last.kind, last.lower)}</b>"
     words = WORDS["cost"]
     if otherwise:
@@ -324,6 +348,11 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
     large = WORDS["large_delta_warning"]
     warning = f"<strong role=alert title={quoteattr(said)}>{large}</strong>"
     return WORDS["large_delta"].format(epsilon=epsilon, value=value, after=after, warning=warning)
+
+
+def _range_in_words(epsilon: float) -> str:
+    own = range_of(epsilon)
+    return f"Here: {own.name}. {own.reason}"
 
 
 def kept_picture(found: Risks | None, epsilon: float, *, other_batches: bool = False) -> None:
@@ -361,11 +390,6 @@ def ruler(epsilon: float) -> str:
         share = math.log10(min(each.most, MOST * 10**0.5) / below) / decades
         here = " class=here" if each is own else ""
         word = f"<span title={quoteattr(each.reason)}>{each.name}</span>"
-        if each is own:
-            word = (
-                f'<span class=term><button popovertarget="ruler-own">{each.name}</button>'
-                f'<span popover id="ruler-own">{escape(each.reason)}</span></span>'
-            )
         ranges.append(f'<li{here} data-range={each.name} style="flex:{share:.4f}">{word}</li>')
         below = each.most
     whole = decades + 0.5  # in decades; none, above the last limit, takes half of one
@@ -421,6 +445,7 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
         rows.append({"run": shown.index(of) if of else -1, "name": name})
     data = {
         "label": "Test images, and what the networks answer for each",
+        "caption": WORDS["images_row"].format(images=len(images)),
         "images": images,
         "labels": labels,
         "grey": DATASETS[dataset].grey,

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import plotly.graph_objects as go
@@ -53,6 +54,7 @@ from pages.parts.hero import (
     expected_accuracy,
     kept_picture,
     last_of,
+    say_changed,
     say_kept,
     say_learnt,
     show_answers,
@@ -71,7 +73,7 @@ from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, verdict_table
 from pages.parts.shell.menu import chart_size, link
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.step import pictured, step_html, step_shown
+from pages.parts.step import pictured, settings_of_run, step_html, step_shown
 from pages.parts.train.followed_run import say_followed
 from pages.parts.train.form import Form
 from pages.parts.train.live import HELD, run_status
@@ -142,8 +144,8 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
             show_answers(form, own)
         with secret:
             kept_picture(shown.risks, upper, other_batches=shown.otherwise is not None)
-        _step_of_held(shown, own)
     with st.container(key="plots", gap=None):
+        _step_of_held(shown.store, own)
         learns, secret = st.columns(2, gap="medium")
         with learns:
             _accuracy_chart(shown, runs, watched)
@@ -181,17 +183,34 @@ def _end_replay() -> None:
     st.session_state.pop(REPLAYED, None)
 
 
-def _step_of_held(shown: Shown, watched: Sequence[RunRecord]) -> None:
-    """Draw a step in four pictures while a run is held, another one at each step that it takes."""
-    if shown.store is None:
+def _step_of_held(store: Store | None, watched: Sequence[RunRecord]) -> None:
+    """Draw, while a run is held, an example of a step, another one for each step that it takes,
+    and what the last step changed.
+    """
+    if store is None:
         return
     for each in watched:
-        held = each.run.active and steps_granted(shown.store, each.run.id) is not None
-        if held and each.config.private:
-            step = pictured(shown.form, each.history.step)
-            if step:
-                st.html(step_html(shown.form, step, each.history.step))
+        taken = steps_granted(store, each.run.id) if each.run.active else None
+        if taken is not None:
+            with st.container(key="held_step", gap=None):
+                _example_of_step(each, taken)
+                say_changed(each)
             return
+
+
+def _example_of_step(held: RunRecord, taken: int) -> None:
+    words = WORDS["lab"]
+    if not held.config.private:
+        st.html(f"<p>{words['paused_baseline']}</p>")
+        return
+    turn = crc32(held.run.id.encode()) + taken  # of two runs the batches differ
+    settings = settings_of_run(held.config)
+    step = pictured(settings, turn)
+    if step is None:
+        st.html(f"<p>{words['paused_unpictured']}</p>")
+        return
+    st.html(f"<p>{words['paused'].format(example=words['example_step'])}</p>")
+    st.html(step_html(settings, step, turn))
 
 
 def upper_epsilon(shown: Shown) -> float:

@@ -17,6 +17,7 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.data.loading import load
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest
+from dpcore.training.config import RunConfig
 from pages.parts.results.odds import WORDS
 from pages.parts.results.tables import image, image_source
 from pages.parts.train.form import Form
@@ -25,7 +26,29 @@ SEED = 20160701
 EXAMPLES = 6  # examples of the batch
 WHITE = 255.0  # the largest value of a byte
 SQUARES = 100  # of a batch, each for as many examples
-SPREAD = 2.5  # standard deviations of the noise from grey to black
+DARKEST = 5.0  # times the largest value of the sum: what is black, whatever sigma is
+
+
+class StepSettings(NamedTuple):
+    """The settings of a step that its pictures show."""
+
+    dataset: str
+    n: int
+    q: float
+    sigma: float
+    clip_norm: float
+
+
+def settings_of(form: Form) -> StepSettings | None:
+    """The settings of a form's steps; None where its data are not here."""
+    if not form.data.here:
+        return None
+    return StepSettings(form.data.dataset, form.n, form.q, form.sigma, form.clip_norm)
+
+
+def settings_of_run(config: RunConfig) -> StepSettings:
+    """The settings of a run's steps."""
+    return StepSettings(config.dataset, config.examples, config.q, config.sigma, config.clip_norm)
 
 
 class PicturedStep(NamedTuple):
@@ -84,36 +107,38 @@ def pictured_step(dataset: str, batch: float, clip_norm: float, turn: int = 0) -
     )
 
 
-def pictured(form: Form, turn: int = 0) -> PicturedStep | None:
-    """A step of the form; None for a batch of a few examples, and without grey images here."""
-    dataset = DATASETS.get(form.data.dataset)
-    if dataset is None or not (dataset.sampled and dataset.grey and form.data.here):
+def pictured(settings: StepSettings | None, turn: int = 0) -> PicturedStep | None:
+    """A step of the settings; None for a batch of a few examples, and without grey images here."""
+    dataset = DATASETS.get(settings.dataset) if settings else None
+    if settings is None or dataset is None or not (dataset.sampled and dataset.grey):
         return None
-    step = pictured_step(dataset.name, form.q * form.data.n, form.clip_norm, turn)
+    step = pictured_step(dataset.name, settings.q * settings.n, settings.clip_norm, turn)
     return step if len(step.examples) == EXAMPLES else None
 
 
 def noise_beside(form: Form) -> None:
     """Show a batch's gradient without and with noise, which follows the slider of sigma."""
-    step = pictured(form)
-    if step:
-        st.html(noise_html(form, step))
+    settings = settings_of(form)
+    step = pictured(settings)
+    if settings and step:
+        st.html(noise_html(settings, step))
 
 
-def noise_html(form: Form, step: PicturedStep) -> str:
-    """Both images, and larger in a popover.
+def noise_html(settings: StepSettings, step: PicturedStep) -> str:
+    """Both images, and larger in a popover, on one scale of greys for every sigma.
 
     style.css mixes the noisy one of two for the sigma that slider.js says.
     """
     most = float(np.abs(step.clipped_sum).max())
     largest_noise = float(np.abs(step.noise).max())
-    without = _bare_image(_grey(step.clipped_sum, most), step)
+    bare = _bare_image(_grey(step.clipped_sum, most), step)
     noise = _bare_image(_grey(step.noise, largest_noise), step)
-    peak = form.clip_norm * largest_noise
-    grey = form.clip_norm * SPREAD
-    mixing = f"--most:{most};--peak:{peak};--middle:{grey}"
-    noisy = f'<span class=noisy style="{mixing}">{without}{noise}</span>'
+    peak = settings.clip_norm * largest_noise
+    mixing = f"--most:{most};--peak:{peak};--black:{DARKEST * most}"
+    without = f'<span class=noiseless style="{mixing}">{bare}</span>'
+    noisy = f'<span class=noisy style="{mixing}">{bare}{noise}</span>'
     name = "See the noise on the gradient of a batch"
+    learned = _learned(settings, step)
     figures = (
         f"<figure>{without}<figcaption>without noise</figcaption></figure>"
         f"<figure>{noisy}<figcaption>with noise, sigma = </figcaption></figure>"
@@ -122,7 +147,7 @@ def noise_html(form: Form, step: PicturedStep) -> str:
         f'<button class=noise popovertarget=noise-more title="{name}">'
         f"<span>{without}<small>gradient</small></span> "
         f"<span>{noisy}<small>noisy</small></span></button>"
-        f"<div class=noise-more id=noise-more popover>{figures}<p>{_learned(form, step)}</p></div>"
+        f"<div class=noise-more id=noise-more popover>{figures}<p>{learned}</p></div>"
     )
 
 
@@ -130,16 +155,17 @@ def _bare_image(grey: FloatArray, step: PicturedStep) -> str:
     return f'<img src="{image_source(_shades(grey, step))}" alt="">'
 
 
-def _learned(form: Form, step: PicturedStep) -> str:
-    label = DATASETS[form.data.dataset].classes[step.label]
+def _learned(settings: StepSettings, step: PicturedStep) -> str:
+    label = DATASETS[settings.dataset].classes[step.label]
     return WORDS["lab"]["one_step"].format(label=label, batch=step.batch)
 
 
 def step_shown(form: Form) -> None:
     """Draw a step of the settings in four pictures, on demand."""
     played = st.session_state.get("step_played", 0)
-    step = pictured(form, played)
-    if step is None:
+    settings = settings_of(form)
+    step = pictured(settings, played)
+    if settings is None or step is None:
         return
     shown = st.expander(
         "See one step", icon=":material/animation:", key="step_shown", on_change="rerun"
@@ -147,7 +173,8 @@ def step_shown(form: Form) -> None:
     if not shown.open:
         return
     with shown:
-        st.html(step_html(form, step, played))
+        st.caption(WORDS["lab"]["example_step"])
+        st.html(step_html(settings, step, played))
         st.button(
             "Play again",
             type="tertiary",
@@ -156,26 +183,31 @@ def step_shown(form: Form) -> None:
             on_click=_play_again,
             args=(played + 1,),
         )
-        st.caption(_learned(form, step))
+        st.caption(_learned(settings, step))
 
 
 def _play_again(played: int) -> None:
     st.session_state["step_played"] = played
 
 
-def step_html(form: Form, step: PicturedStep, played: int = 0) -> str:
+def step_html(settings: StepSettings, step: PicturedStep, played: int = 0) -> str:
     """The four stages; with another `played` the browser plays them again."""
-    stages = (_batch(form, step), _gradients(step), _clipped(form, step), _noise(form, step))
+    stages = (
+        _batch(settings, step),
+        _gradients(step),
+        _clipped(settings, step),
+        _noise(settings, step),
+    )
     items = [f'<li style="--turn:{turn}">{stage}</li>' for turn, stage in enumerate(stages)]
     head = f'<ol class="step-shown" data-played="{played}" aria-label="One step">'
     return f"{head}{''.join(items)}</ol>"
 
 
-def _batch(form: Form, step: PicturedStep) -> str:
+def _batch(settings: StepSettings, step: PicturedStep) -> str:
     squares = "".join("<i class=in></i>" if drawn else "<i></i>" for drawn in step.squares)
     joins = (
-        f"Each of {form.n:,} examples joins with probability {nearest(form.q)}: about"
-        f" {form.q * form.n:,.0f} do."
+        f"Each of {settings.n:,} examples joins with probability {nearest(settings.q)}: about"
+        f" {settings.q * settings.n:,.0f} do."
     )
     images = _images([1 - each for each in step.examples], step, "an example")
     return (
@@ -189,12 +221,12 @@ def _gradients(step: PicturedStep) -> str:
     return f"<b>Take one gradient for each example.</b> Below it stands its length.{images}"
 
 
-def _clipped(form: Form, step: PicturedStep) -> str:
+def _clipped(settings: StepSettings, step: PicturedStep) -> str:
     clipped = step.factors[:, None] * step.gradients  # (m, d)
     lengths = step.factors * step.norms  # (m,)
     greys = [_grey(each, float(clipped.max())) for each in clipped]
     images = _images(greys, step, "its gradient, cut", _two_digits(lengths))
-    title = f"<b>Cut each to length C = {nearest(form.clip_norm)}.</b>"
+    title = f"<b>Cut each to length C = {nearest(settings.clip_norm)}.</b>"
     return f"{title} No example counts for more.{images}"
 
 
@@ -202,14 +234,16 @@ def _two_digits(lengths: FloatArray) -> list[str]:
     return [nearest(float(each), 2) for each in lengths]
 
 
-def _noise(form: Form, step: PicturedStep) -> str:
-    std = form.sigma * form.clip_norm
+def _noise(settings: StepSettings, step: PicturedStep) -> str:
+    std = settings.sigma * settings.clip_norm
     noise = std * step.noise
-    most = max(float(np.abs(step.clipped_sum).max()), SPREAD * std)
+    most = DARKEST * float(np.abs(step.clipped_sum).max())
     parts = (step.clipped_sum, noise, step.clipped_sum + noise)
     greys = [_grey(each, most) for each in parts]
     images = _images(greys, step, "the", ("sum", "noise", "sum + noise"))
-    product = f"sigma C = {nearest(form.sigma)} × {nearest(form.clip_norm)} = {nearest(std)}"
+    product = (
+        f"sigma C = {nearest(settings.sigma)} × {nearest(settings.clip_norm)} = {nearest(std)}"
+    )
     sentence = f"Its standard deviation is {product}. It hides whether any one example took part."
     return f"<b>Add up, and add noise.</b> {sentence}{images}"
 

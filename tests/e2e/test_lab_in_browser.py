@@ -86,6 +86,51 @@ def test_the_first_screen_is_calm(page: Page, app: Server):
         expect(page.locator(f".st-key-{folded}")).to_be_visible()
 
 
+def test_the_first_screen_is_calm_after_a_run_too_and_the_rows_of_digits_have_names(
+    page: Page, app: Server
+):
+    page.set_viewport_size({"width": 1366, "height": 768})
+    opened(page, f"{app.url}/?epochs=2")
+    names = ["20 test images", "private", "without privacy"]
+    assert page.locator(".answers > b").all_inner_texts() == names
+    page.locator(".st-key-train button").click()
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
+    complete(page)
+    assert page.locator(".answers > b").all_inner_texts() == names
+    assert page.evaluate(CONTROLS) <= 30
+    words = page.evaluate(WORDS)
+    assert len(words) <= 130, words
+
+
+SMALL = """() => {
+    const texts = document.createTreeWalker(document.querySelector('.st-key-hero'), NodeFilter.SHOW_TEXT), small = [];
+    while (texts.nextNode()) {
+        const { currentNode } = texts, within = currentNode.parentElement, range = document.createRange();
+        range.selectNodeContents(currentNode);
+        const { width, height } = range.getBoundingClientRect();
+        const read = width > 2 && height > 2 && within.clientHeight !== 1 && within.checkVisibility({checkVisibilityCSS: true})
+            && !within.closest('style, script');
+        if (read && currentNode.textContent.trim() && parseFloat(getComputedStyle(within).fontSize) < 28)
+            small.push(currentNode.textContent);
+    }
+    return small;
+}"""
+OVER = "() => { const {scrollHeight, clientHeight} = document.querySelector('[data-testid=stMain]'); return scrollHeight - clientHeight; }"
+
+
+def test_in_front_of_a_class_all_is_large_and_fits(in_context, app: Server):
+    with Store(app.home) as store:
+        run = recorded(store, CONFIG, 70, Status.FINISHED)
+    for query in ("", f"&run={run}"):
+        for size in ((1920, 1080), (1366, 768)):
+            page = opened(in_context(*size), f"{app.url}/?present=1{query}")
+            expect(page.locator(LABELS).first).to_be_visible()
+            complete(page)
+            page.wait_for_function(f"() => ({OVER})() <= 0")
+            if size == (1920, 1080):
+                assert page.evaluate(SMALL) == []
+
+
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768), (390, 844)])
 def test_a_delta_that_is_too_large_moves_nothing_on_the_first_screen(
     page: Page, app: Server, width: int, height: int
@@ -98,7 +143,7 @@ def test_a_delta_that_is_too_large_moves_nothing_on_the_first_screen(
         places.append([box(page.locator(f".st-key-{key}"))["y"] for key in keys])
     assert places[0] == places[1]
     expect(page.get_by_text("Delta is too large")).to_be_visible()
-    page.get_by_role("button", name="Use 3.9e-5").click()
+    page.get_by_role("button", name="1/n^1.1 = 3.9e-5").click()
     expect(page.get_by_role("textbox", name="Delta, exact")).to_have_value("3.9e-5")
     expect(page.get_by_text("Delta is too large")).to_have_count(0)
 
@@ -156,6 +201,11 @@ def test_on_a_phone_the_numbers_below_wait_until_they_are_asked_for(page: Page, 
     expect(page.get_by_text("Show the numbers and the rest")).not_to_be_visible()
 
 
+def chart_below_the_number(page: Page) -> float:
+    """However far the page is scrolled."""
+    return box(page.locator(CHART))["y"] - box(page.locator(".st-key-learnt"))["y"]
+
+
 def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
     opened(page, f"{app.url}/?epochs=40")
     alone(page)
@@ -164,8 +214,15 @@ def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
         page.locator("[class*=st-key-pace_] button").first,
         page.locator(".run-progress").first,
     )
+    below = chart_below_the_number(page)
     pace.click()
     expect(said).to_contain_text("paused at step")
+    shown, changed = page.locator(".st-key-held_step"), page.locator(".st-key-what_changed")
+    expect(shown).to_contain_text("An example of one step with these settings")
+    assert chart_below_the_number(page) == below
+    chart, over = box(page.locator(CHART)), box(shown)
+    assert over["y"] == chart["y"]
+    assert over["height"] <= chart["height"]
     now = ""
     # It stops with its next report, a quarter of a second later.
     while now != (now := said.inner_text()):
@@ -174,7 +231,10 @@ def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
     for taken in (1, 2):
         page.locator("[class*=st-key-step_] button:enabled").first.click()
         expect(said).to_contain_text(f"paused at step {at + taken:,} of")
+        expect(changed).to_contain_text(f"after step {at + taken - 1:,}, ")
+        expect(changed).to_contain_text(f"after step {at + taken:,}; loss")
     pace.click()
+    expect(shown).to_have_count(0)
     expect(said).to_contain_text("left on cpu")
     page.get_by_role("button", name="Cancel").first.click()
     expect(said).to_have_count(0)
@@ -220,6 +280,12 @@ def test_the_noise_on_a_gradient_follows_sigma(page: Page, app: Server):
     # The run of the page has left it open.
     expect(page.get_by_text("This is what one step learns")).to_be_visible()
     assert shown() == at_least
+    strength = "e => parseFloat(getComputedStyle(e).filter.slice(9)) * getComputedStyle(e.lastChild).opacity"
+    seen = []
+    for end in ("Home", "End"):
+        slider.press(end)
+        seen.append(noisy.evaluate(strength) / float(slider.get_attribute("aria-valuetext") or ""))
+    assert seen[0] == pytest.approx(seen[1], rel=0.01)  # twice the noise is seen as twice the noise
 
 
 def test_start_stays_in_sight_however_far_the_settings_scroll(page: Page, app: Server):

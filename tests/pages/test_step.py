@@ -2,12 +2,22 @@
 clipped ones.
 """
 
+import re
+
 import numpy as np
 import pytest
 import torch
 
 from dpcore.data.loading import load
-from pages.parts.step import EXAMPLES, SEED, WHITE, pictured_step
+from pages.parts.step import (
+    EXAMPLES,
+    SEED,
+    WHITE,
+    StepSettings,
+    noise_html,
+    pictured_step,
+    step_html,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +51,23 @@ def test_its_noise_is_standard_normal():
     noise = pictured_step("mnist", 256, 0.1).noise
     assert abs(noise.mean()) < 0.15
     assert noise.std() == pytest.approx(1, abs=0.1)
+
+
+def test_one_scale_of_greys_serves_every_sigma():
+    """Else the noise of sigma 4 and of 100 would look alike."""
+    step = pictured_step("mnist", 256, 0.1)
+    beside = []
+    sums = []
+    noises = []
+    for sigma in (0.3, 1.23, 4.0, 100.0):
+        settings = StepSettings("mnist", 10_000, 0.0256, sigma, 0.1)
+        beside.append(re.findall('--black:[^"]*', noise_html(settings, step)))
+        sum_, noise, _ = re.findall('src="[^"]*"', step_html(settings, step))[-3:]
+        sums.append(sum_)
+        noises.append(noise)
+    assert all(each == beside[0] for each in beside)
+    assert set(sums) == {sums[0]}
+    assert len(set(noises)) == 4
 
 
 def test_other_data_have_no_such_pictures():

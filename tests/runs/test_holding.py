@@ -10,8 +10,9 @@ import pytest
 from dpcore.runs.holding import MAX_SECONDS, Holding, can_be_held, hold, let_go, steps_granted
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
+from dpcore.runs.worker import perform
 from dpcore.training.config import RunConfig
-from dpcore.training.events import REPORT_SECONDS, Stepped
+from dpcore.training.events import REPORT_SECONDS, Evaluated, Stepped
 from dpcore.training.loop import train
 from tests.training.small_runs import CNN
 
@@ -115,4 +116,25 @@ def test_held_it_reports_step_by_step_and_ends_where_the_undisturbed_run_ends(st
             steps.append(event.step)
         last = event
     assert steps[:3] == [1, 2, 3]
+    assert (last.accuracy, last.confusion) == (undisturbed.accuracy, undisturbed.confusion)  # type: ignore[union-attr]
+
+
+def test_held_each_step_is_tested_before_the_run_waits_and_no_bit_changes(store: Store):
+    config = CNN
+    undisturbed = [event for event in train(config) if not isinstance(event, Stepped)][-1]
+    store.submit(config)
+    run = store.claim("a worker", 1)
+    assert run
+    seen: list[list[object]] = []
+
+    def grant() -> None:
+        seen.append(store.events(run.id)[-2:])
+        hold(store, run.id)
+
+    hold(store, run.id)  # the process that takes it finds it held
+    reader = Reader(grant, grant, grant, lambda: let_go(store, run.id))
+    perform(store, run, train, reader.pause)
+    assert [[type(each) for each in two] for two in seen[1:]] == [[Stepped, Evaluated]] * 2
+    assert [two[-1].step for two in seen[1:]] == [1, 2]  # type: ignore[attr-defined]
+    last = store.events(run.id)[-1]
     assert (last.accuracy, last.confusion) == (undisturbed.accuracy, undisturbed.confusion)  # type: ignore[union-attr]

@@ -57,7 +57,7 @@ class Answers {
   draw() {
     for (const run of this.runs) for (const body of this.following.news(run)) run.answers = body.answers ?? run.answers;
     const { classes, rows } = this.data;
-    rows.forEach(({ run, name }, row) => { this.heads[row + 1].textContent = run < 0 ? "" : name; });
+    [this.data.caption, ...rows.map(({ name }) => name)].forEach((name, row) => { this.heads[row].textContent = name; });
     this.options.forEach(({ option, texts, label }, place) => {
       const said = rows.map(({ run, name }, row) => {
         const shares = this.runs[run]?.answers?.[place];

@@ -151,6 +151,7 @@ class LiveNumber:
     digits: int = 1  # behind the point
     unit: str = ""
     texts: Table | None = None  # in place of a field
+    latest: str | None = None  # where `value` is the number before the latest one: that one
 
 
 def live_figures(readings: Sequence[LiveNumber], key: str) -> None:

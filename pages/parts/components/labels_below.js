@@ -8,12 +8,12 @@ const APART = 0.07; // of the height, between two plots
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
 
 /* How high a chart is that fits into the window: its labels beside their plots still find room. */
-export function fitted(layout, most, width, low) {
+export function fitted(layout, most, width, low, share = SHARE) {
   if (low && width < NARROW) return LOW;
   const { t, b } = margins(layout);
   const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
   const least = Math.max(0, ...beside(layout).map(needs));
-  return Math.max(least, Math.min(most, Math.round(SHARE * document.documentElement.clientHeight)));
+  return Math.max(least, Math.min(most, Math.round(share * document.documentElement.clientHeight)));
 }
 
 /* The layout for this width, and the labels for which it has no room, for the key. */

@@ -6,7 +6,7 @@ import { table } from "./numbers_table.js";
 import { exported, themed } from "./chart_theme.js";
 import { fitted, narrowed } from "./labels_below.js";
 import { Preview } from "./preview.js";
-import { presented, taller } from "./presented.js";
+import { SHARE as IN_FRONT, presented, taller } from "./presented.js";
 import { Hatching, marked } from "./hatching.js";
 
 const PAUSE = 100; // ms from one drawing to the next
@@ -147,7 +147,7 @@ class Chart {
     const low = this.data.fits && innerWidth < 900; // there it stays in sight, as style.css says
     const own = this.data.presented ? presented(this.figure.layout) : this.figure.layout;
     const most = this.data.presented ? taller(this.data.height) : this.data.height;
-    const height = this.data.fits ? fitted(own, most, width, low) : most;
+    const height = this.data.fits ? fitted(own, most, width, low, this.data.presented ? IN_FRONT : undefined) : most;
     const layout = this.whole = spread({ ...own, width, height }, this.plot);
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays

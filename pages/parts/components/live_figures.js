@@ -29,7 +29,7 @@ class Figures {
 
   draw() {
     for (const reading of this.readings) {
-      for (const body of this.following.news(reading)) reading.value = taken(reading, body) ?? reading.value;
+      for (const body of this.following.news(reading)) renew(reading, taken(reading, body));
       if (reading.cell) write(reading.cell, reading.value);
     }
     if (this.sentences) write(this.line, this.sentence());
@@ -48,6 +48,13 @@ class Figures {
 }
 
 export default mounted(Figures);
+
+/* One with a `latest` shows the number before that. */
+function renew(reading, said) {
+  if (said === undefined) return;
+  if (reading.latest === null) reading.value = said;
+  else [reading.value, reading.latest] = [reading.latest, said];
+}
 
 function write(element, text) {
   if (element.textContent !== text) element.textContent = text;

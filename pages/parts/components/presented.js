@@ -2,6 +2,7 @@
    and its height follow the window. */
 const WIDE = 1920; // pixels
 const LEAST = 18 / 28; // of that type, in a small window
+export const SHARE = 0.39; // of the window's height, for a chart that fits: the large type above it needs the rest
 const TWICE = 2; // a chart of twice the type is twice as high
 
 /* So many times the type and height of an ordinary chart in a window 1920 wide. */

@@ -29,8 +29,9 @@ UNSAFE = ' data-claims="" tabindex=0 role=button title="Hatched where one claims
 BEFORE = int(EVEN_PRIOR * PEOPLE)
 
 
-def term(name: str, place: str, text: str = "") -> str:
-    """A word with its explanation, as HTML; `place` tells this use of it from others on the page.
+def term(name: str, place: str, text: str = "", *, more: str = "") -> str:
+    """A word with its explanation, as HTML; `place` tells this use of it from others on the page,
+    and the explanation ends with `more`.
 
     The browser opens the explanation (the popover attribute): it needs no script, and no table cuts
     it off.
@@ -40,9 +41,10 @@ def term(name: str, place: str, text: str = "") -> str:
     """
     entry = GLOSSARY[name]
     own = re.sub(r"\W+", "-", f"{place}-{text or entry.name}".lower())
+    said = escape(f"{entry.meaning} {more}".strip())
     return (
         f'<span class=term><button popovertarget="{own}">{escape(text or entry.name)}</button>'
-        f'<span popover id="{own}"><b>{escape(entry.name)}</b> {escape(entry.meaning)} '
+        f'<span popover id="{own}"><b>{escape(entry.name)}</b> {said} '
         f"<small>{linked(entry.source)}</small></span></span>"
     )
 
@@ -95,7 +97,7 @@ def signs_in_a_word(worths: Collection[str]) -> str:
         if name in worths:
             pointed = UNSAFE if name == "claims_less" else ""
             words.append(f"<span{pointed}>{sign(name)}{word}</span>")
-    return f"<p class=signs>Ways to count it:{''.join(words)}</p>" if words else ""
+    return f"<p class=signs>Curves:{''.join(words)}</p>" if words else ""
 
 
 def linked(text: str) -> str:

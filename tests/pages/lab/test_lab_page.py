@@ -1,5 +1,6 @@
 """The lab: its data, what its button says and starts, its switch, its runs."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.figures.lab import INVITATION
 from dpcore.papers.better_features import PAPER
 from dpcore.papers.records import recorded as recorded_run
-from dpcore.runs.holding import let_go, steps_granted
+from dpcore.runs.holding import hold, let_go, steps_granted
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from pages.parts import hero
 from pages.parts.controls import data
 from pages.parts.lab import RECIPES, UNTRAINABLE
 from pages.parts.train.buttons import KNOWN
 from pages.parts.train.form import baseline_of
+from pages.parts.train.run_history import watched_runs
 from tests.pages.train_page import FIRST, charts, opened_at, progress, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
@@ -165,6 +168,51 @@ def test_a_run_that_a_worker_trains_can_be_paused_stepped_and_played(store: Stor
         False,
     )
     assert page.button(key=f"step_{run}").disabled
+
+
+def bodies(page: AppTest) -> list[str]:
+    return [each.proto.body for each in page.get("html")]
+
+
+def test_a_held_run_shows_an_example_of_a_step_that_says_so_first_and_another_at_each_step(
+    store: Store,
+):
+    run = recorded(store, FIRST, 40)
+    let_go(store, run)
+    hold(store, run)
+    page = opened(run, sigma="2")
+    shown = bodies(page)
+    (place,) = [at for at, each in enumerate(shown) if '<ol class="step-shown' in each]
+    assert shown[place - 1].startswith("<p>Paused. An example of one step with these settings")
+    assert "sigma C = 4 × 0.1" in shown[place], "of the run, not of the sliders"
+    page.button(key=f"step_{run}").click().run()
+    (other,) = [each for each in bodies(page) if '<ol class="step-shown' in each]
+    assert other != shown[place]
+
+
+def test_a_held_run_says_what_its_last_step_changed(store: Store, monkeypatch: pytest.MonkeyPatch):
+    said: dict = {}
+    monkeypatch.setattr(
+        hero,
+        "headline",
+        lambda sentences, numbers, key: said.update(of=numbers, last=sentences[-1]),
+    )
+    (watched,) = watched_runs(store, [recorded(store, FIRST, 40)])
+    hero.say_changed(watched)
+    values = {name: (each.value, each.latest) for name, each in said["of"].items()}
+    assert values["accuracy"] == ("66.00", None)
+    assert values["accuracy_before"] == ("62.00", "66.00")
+    assert values["step_before"] == ("30", "40")
+    assert set(re.findall(r"{(\w+)}", said["last"])) <= set(values)
+
+
+def test_a_held_run_without_privacy_says_in_a_sentence_that_it_hides_nothing(store: Store):
+    run = recorded(store, baseline_of(FIRST), 40)
+    let_go(store, run)
+    hold(store, run)
+    shown = bodies(opened(run))
+    assert any("This run has no privacy: it adds up" in each for each in shown)
+    assert not any('<ol class="step-shown' in each for each in shown)
 
 
 def test_before_any_run_a_step_of_the_settings_can_be_seen(store: Store):
