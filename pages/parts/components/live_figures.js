@@ -52,7 +52,7 @@ export default mounted(Figures);
 /* One with a `latest` shows the number before that. */
 function renew(reading, said) {
   if (said === undefined) return;
-  if (reading.latest === null) reading.value = said;
+  if (typeof reading.latest !== "string") reading.value = said;
   else [reading.value, reading.latest] = [reading.latest, said];
 }
 
