@@ -1,5 +1,7 @@
 """What the modules of the live components compute, asked in a browser."""
 
+from itertools import pairwise
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -222,6 +224,19 @@ def test_labels_of_lines_beyond_an_end_of_the_axis_stand_in_the_order_of_their_v
         placed = asked("figure_growth.js", "spread", given, {})[0]["annotations"]
         falling = sorted(placed, key=lambda each: -each["y"])
         assert [each["at"] for each in falling] == list(values)
+
+
+def test_two_labels_that_can_be_pointed_at_have_room_for_a_finger_each(page: Page):
+    script = """async ([address, layout]) => {
+        const { spread } = await import(address);
+        return spread(layout, {}, (name) => name !== "b").annotations.map(({ y }) => y);
+    }"""
+    note = {"xref": "paper", "x": 1, "yref": "y", "text": "", "at": 0}
+    notes = [note | {"name": name} for name in "abcd"]
+    margin = {"t": 0, "b": 0}
+    layout = {"height": 190, "margin": margin, "yaxis": {"range": [0, 190]}, "annotations": notes}
+    places = page.evaluate(script, [files.address("figure_growth.js"), layout])
+    assert [high - low for high, low in pairwise(places)] == pytest.approx([25, 19, 19])
 
 
 def test_a_label_below_another_in_a_notebook_stands_at_the_end_of_its_line_in_a_browser(asked):

@@ -41,6 +41,7 @@ def test_what_claims_too_much_is_hatched_while_a_mouse_points_at_its_label(
 ):
     opened(page, f"{app.url}/?sigma={sigma}&scale={scale}")
     hatched(page, 0)
+    assert all(box(each)["height"] >= 24 for each in page.locator(MARKS).all())
     assert [each.get_attribute("data-claims") for each in page.locator(MARKS).all()] == labels
     for label in labels:
         text = page.locator(LABELS).filter(has_text=label)

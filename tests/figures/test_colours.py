@@ -30,6 +30,7 @@ OTHERS = {
     "share",
     "rise",
     "noise",
+    "seen",
 }
 ROLES = ROOT / "dpcore" / "figures" / "roles.toml"
 SOURCES = [

@@ -1,7 +1,7 @@
 /* Epsilon by epoch, on a logarithmic axis that never moves. */
 
 const DASHES = { solid: "", dash: "9 9", dot: "3 3", dashdot: "9 3 3 3", longdash: "16 9", longdashdot: "16 4 3 4" };
-const LABEL_GAP = 19; // pixels between two labels
+const LABEL_GAP = 24; // pixels between two labels
 const NARROW = 620; // a narrower chart has its labels in a list below it
 const LABELS = 292; // pixels beside a wider one
 const MARGIN = { left: 44, right: 14, top: 8, bottom: 34 };

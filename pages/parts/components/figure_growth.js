@@ -1,6 +1,7 @@
 /* How a figure grows with the events of a run, and where the labels at the ends of its lines go. */
 
 const MAX_POINTS = 800; // points of one line; past it every second one goes
+export const TARGET = 25 / 19; // lines that a mark takes at which one points
 export const LINE = 19 / 14; // from one line of a label to the next, of the size of its type
 
 const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array,
@@ -124,8 +125,9 @@ function decided(figure, item, body) {
   return true;
 }
 
-/* The layout with the labels right of each plot moved apart, as little as can be, the highest first. */
-export function spread(layout, plot) {
+/* The layout with the labels right of each plot moved apart, as little as can be, the highest first. Two `marked` ones
+   have room for a finger each. */
+export function spread(layout, plot, marked = () => false) {
   const placed = beside(layout).flatMap(({ name, share, group, tall, lines }) => {
     const { type, range = plot._fullLayout?.[name]?.range } = layout[name] ?? {};
     if (!range) return group.map((note) => ({ ...note, y: type === "log" ? Math.log10(note.at) : note.at }));
@@ -133,7 +135,7 @@ export function spread(layout, plot) {
     const { t, b } = margins(layout);
     const gap = ((high - low) * LINE * tall) / ((layout.height - t - b) * share);
     // A second line reaches further down than a line alone.
-    return apart(group, [low + (gap * (lines - 1)) / (2 * lines), high], gap, type === "log");
+    return apart(group, [low + (gap * (lines - 1)) / (2 * lines), high], gap, type === "log", marked);
   });
   return { ...layout, annotations: [...placed, ...(layout.annotations ?? []).filter(({ at }) => at === undefined)] };
 }
@@ -154,14 +156,14 @@ export function margins(layout) {
   return { t: 16, b: 48, ...layout.margin };
 }
 
-function apart(group, [low, high], gap, log) {
+function apart(group, [low, high], gap, log, marked) {
+  const step = (one, other) => (marked(one.name) && marked(other.name) ? gap * TARGET : gap);
   const height = ({ at }) => Math.min(Math.max(log ? Math.log10(at) : at, low), high);
   const placed = group.map((note) => ({ ...note, y: height(note) }))
     .sort((one, other) => one.y - other.y || one.at - other.at); // beyond the axis, too, the greater stands above
-  for (let i = placed.length - 2; i >= 0; i--) placed[i].y = Math.min(placed[i].y, placed[i + 1].y - gap);
-  for (const note of placed) {
-    note.y = Math.max(note.y, low);
-    low = note.y + gap;
-  }
+  for (let i = placed.length - 2; i >= 0; i--) placed[i].y = Math.min(placed[i].y, placed[i + 1].y - step(placed[i], placed[i + 1]));
+  placed.forEach((note, i) => {
+    note.y = Math.max(note.y, i ? placed[i - 1].y + step(placed[i - 1], note) : low);
+  });
   return placed.reverse();
 }

@@ -1,7 +1,7 @@
 /* The area in which an accountant claims too much privacy is hatched while a reader points at the accountant's label,
    in the chart or in its key, or at the word for the mark of its verdict below the chart: with a mouse, a key or a finger. */
 import { added } from "./mounted.js";
-import { LINE } from "./figure_growth.js";
+import { LINE, TARGET } from "./figure_growth.js";
 
 const MARK = "[data-claims]"; // of an accountant, or of all whose last number has the mark
 const SHIFT = 6; // pixels from a plot to its labels
@@ -60,7 +60,7 @@ export class Hatching {
     if (own !== this.own) this.place.replaceChildren(...labels.map(({ name }) => marked(document.createElement("span"), name)));
     this.own = own;
     const [low, high] = yaxis.range;
-    const tall = LINE * (font?.size ?? 14);
+    const tall = LINE * TARGET * (font?.size ?? 14);
     labels.forEach(({ y }, place) => {
       const middle = yaxis._offset + (yaxis._length * (high - y)) / (high - low);
       const left = size.l + size.w + SHIFT;

@@ -148,11 +148,11 @@ class Chart {
     const own = this.data.presented ? presented(this.figure.layout) : this.figure.layout;
     const most = this.data.presented ? taller(this.data.height) : this.data.height;
     const height = this.data.fits ? fitted(own, most, width, low, this.data.presented ? IN_FRONT : undefined) : most;
-    const layout = this.whole = spread({ ...own, width, height }, this.plot);
+    this.hatching.hatch(this.figure.data);
+    const layout = this.whole = spread({ ...own, width, height }, this.plot, (name) => this.hatching.has(name));
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
     const { layout: fitting, key } = narrowed(layout, width, low);
-    this.hatching.hatch(this.figure.data);
     this.list(key, low);
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
