@@ -189,7 +189,8 @@ def test_commands_figures_and_runs_take_a_new_accountant(tally: Tally, capsys: O
     assert dpcore.epsilon(mechanism, 1e-5, accountant="tally").value == pytest.approx(0.5)
 
     traces: Any = epsilon_figure(mechanism, 1e-5, accountants=ACCOUNTANTS).data
-    looks = [(each.line.color, each.line.dash) for each in traces if each.mode == "lines"]
+    curves = [each for each in traces if each.mode == "lines" and each.fill != "toself"]
+    looks = [(each.line.color, each.line.dash) for each in curves]  # but no hatching
     assert len(set(looks)) == len(ACCOUNTANTS)  # the band has two lines in one look
     (drawn,) = [each for each in traces if each.name == tally.title]
     assert drawn.y[-1] == pytest.approx(0.5)
