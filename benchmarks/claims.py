@@ -12,6 +12,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def presses(found: Read, text: str, run: int, wanted: Mapping[str, Any]) -> int:
     count = min(run, 1)
     offered = offered_values(found, now)
     groups = [together(offered, now)]
-    for each in [*by_paragraph(found, text, now)][:MAX_PARAGRAPHS]:
+    for each in islice(by_paragraph(found, text, now), MAX_PARAGRAPHS):
         groups.append(each.values)
     for group in sorted(groups, key=len, reverse=True):
         right = {name for name in group if name in wanted and same(group[name], wanted[name])}

@@ -23,7 +23,8 @@ NOTHING = (
     "No value of a claim stands in this text beside its name. Paste the lines that state epsilon,"
     " delta, the noise, the batches and the steps{}."
 )
-SEVERAL = "The text may speak of several trainings: press below what is said of one."
+SEVERAL = "The text may speak of several trainings, or corrects itself: press below what holds."
+UNSETTLED = (REASONS["several"], REASONS["taken_back"])
 ASK = ", or press a framed number below and say what it is"
 TYPE = ", or type the values below"
 
@@ -53,7 +54,7 @@ def show_answer(entered: Entered) -> ClaimVerdict | None:
 
 def _why_nothing(found: Read) -> str:
     """Why nothing was taken from a text, and what to do."""
-    if any(each.why == REASONS["several"] for each in found.passed):
+    if any(each.why in UNSETTLED for each in found.passed):
         return SEVERAL
     numbers = any(not each.field for each in found.passed)
     return NOTHING.format(ASK if numbers else TYPE)

@@ -71,14 +71,19 @@ def passed_lines(text: str) -> Iterator[tuple[int, int, str]]:
             yield start, start + len(line), REASONS["quoted"]
 
 
-def is_unsettled(text: str) -> bool:
-    """True for a text of no training, of several speakers, or that takes back what it says.
+def why_unsettled(text: str) -> str:
+    """Why nothing of a text is taken: it tells of no training, has several speakers, or takes back
+    what it says; "" for another text.
 
-    >>> is_unsettled("The epsilon is 9.1, not 5.7."), is_unsettled("The epsilon is 9.1.")
-    (True, False)
+    >>> why_unsettled("The epsilon is 9.1, not 5.7."), why_unsettled("The epsilon is 9.1.")
+    ('the text takes back a number, and may mean this one', '')
     """
+    if CORRECTED.search(text):
+        return REASONS["taken_back"]
     speakers = {each["after"] or each["before"] for each in SPEAKER.finditer(text)}
-    return len(speakers) > 1 or bool(CORRECTED.search(text) or UNTRAINED.search(text))
+    if len(speakers) > 1 or UNTRAINED.search(text):
+        return REASONS["several"]
+    return ""
 
 
 def doubt_of(meaning: Named, number: str, before: str, after: str) -> str:

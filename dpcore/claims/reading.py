@@ -33,10 +33,9 @@ from dpcore.privacy.sampling.fixed_size import FixedSize
 MAX_TEXT_CHARS = 100_000
 MAX_JSON_CHARS = 1_000_000
 MAX_RUNS = 50
-OPEN = (
-    "",
-    *(REASONS[each] for each in ("unclear", "listed", "several", "after_runs", "earlier", "comma")),
-)
+# Of a value that may be the training's, though it is not taken.
+MAY_BE = ("unclear", "listed", "several", "after_runs", "earlier", "comma", "taken_back")
+OPEN = ("", *(REASONS[each] for each in MAY_BE))
 PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."

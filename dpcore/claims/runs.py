@@ -32,8 +32,11 @@ RELEASES = {
 
 
 # Reasons that do not take a value, and let it stand against others of its field.
-AGAINST = (REASONS["unclear"], REASONS["listed"], REASONS["several"])
-OF_ALL = re.compile(r"(?i)(?:both|all|each|every\w*|common|shared|alle|beide|tous|todos)\b")
+AGAINST = tuple(REASONS[each] for each in ("unclear", "listed", "several", "taken_back"))
+OF_ALL = re.compile(  # a label of what holds for all trainings
+    r"(?i)(?:both|all|each|every|everything|common|shared|alle|beide|tous|todos)"
+    r"(?:\s(?:of (?:them|these)|models?|runs?|rows?|trainings?|settings?|experiments?))?\W*"
+)
 NOTHING = Said("", None, 0, 0)
 
 
@@ -139,10 +142,19 @@ def _sort_out(
         part, draft = each
         if each in apart:
             continue
-        if part.start > first and not OF_ALL.match(part.label):  # nobody says of which it is
+        if part.start > first and not OF_ALL.fullmatch(
+            _label_of(part)
+        ):  # nobody says of which it is
             passed += draft.without_all(REASONS["after_runs"]).said
         else:
             common += draft.said
+
+
+def _label_of(part: Scope) -> str:
+    """The label of a part, or of the only part within it."""
+    if part.label or len(part.children) != 1:
+        return part.label
+    return _label_of(part.children[0])
 
 
 def _has_own(draft: Draft) -> bool:

@@ -32,6 +32,7 @@ APART = (Kind.ELEMENT, Kind.COMMAND, Kind.ROW, Kind.COLUMN)
 MAX_DEPTH = 40
 MAX_LONG = 500  # parts of several lines that others are compared with
 WRAPPED = 50  # characters
+LAST = 40  # characters of a line, in which no sign stands if it is a sentence
 MAX_KEY = 6  # words of a key, with its sign
 HEADING = re.compile(
     r"(?P<level>#{1,6})\s+(?P<label>[^\n]*)$|\[{1,2}(?P<name>[\w\"'][\w. \"'-]{0,60})\]{1,2}$"
@@ -58,7 +59,6 @@ BEFORE_BRACKET = re.compile(
 )
 SENTENCE = re.compile(r"\W{0,9}(?:[^\W\d_]{1,40}\W{1,9}){4}")
 UNENDED = re.compile(r"[\w,)]\s*$")
-LISTED = re.compile(r"\w{2},?\s[^=\n]{40,}[,(]\s*$")  # a long line that goes on
 LABEL = re.compile(r"\s*(?:[-*+•]\s+)?(?P<label>[A-Za-z][\w .()-]{0,40}?)\s?[:=]")
 COUNTER = re.compile(
     r"(?i)(?<![A-Za-z])(?P<unit>epoch[ea]?|époque|época|エポック|에폭|에포크|轮次|ep(?!s)"  # epochs
@@ -73,7 +73,8 @@ EPSILON = re.compile(
 )
 ANOTHERS = re.compile(
     r"(?i)\bbaseline|\bnon-?private|\bwithout (?:dp|privacy)|\bpre-?train"
-    r"|\b(?:others|related work|prior (?:work|art)|literature|state of the art|comparisons?)\b"
+    r"|\b(?:others|related work|prior (?:work|art)|literature|state of the art)\b"
+    r"|\bcomparisons? (?:with|to)\b"
 )
 AHEAD = re.compile(  # the heading of what is not done
     r"(?i)\W*(?:(?:to-?do|next(?: steps?)?|future(?: work)?|outlook|plans?|planned|ideas?"
@@ -303,7 +304,7 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
         keyed = counter_of(line) is not None or (not unended and _has_key(line))
         command = COMMAND.match(line) and not COMMENTED.match(line)
         prose = not keyed and not command and SENTENCE.match(line)
-        unended = bool((prose and UNENDED.search(line[-9:])) or (keyed and LISTED.search(line)))
+        unended = bool((prose and UNENDED.search(line[-9:])) or (keyed and _goes_on(line)))
         in_sentence = wrapped and line[:1].islower()
         if command:
             found.append(Scope(Kind.COMMAND, start, end))
@@ -319,6 +320,12 @@ def _lines(lines: list[tuple[int, str]]) -> list[Scope]:
             goes_on = False
         wrapped = len(line) >= WRAPPED
     return found
+
+
+def _goes_on(line: str) -> bool:
+    """True for a long line of words that ends with a comma or an open bracket."""
+    whole = line.rstrip()
+    return whole[-1:] in ",(" and len(whole) >= WRAPPED and "=" not in whole[-LAST:]
 
 
 def _has_key(line: str) -> bool:

@@ -14,8 +14,8 @@ from dpcore.claims.doubts import (
     REMARK,
     doubt_of,
     doubt_of_labels,
-    is_unsettled,
     passed_lines,
+    why_unsettled,
 )
 from dpcore.claims.keys import COUNTED, NAMELESS, SEVERAL, by_key, by_option, defaults_of
 from dpcore.claims.prose import (
@@ -41,7 +41,7 @@ AFTER = 60  # and after it
 STOP = re.compile(
     r"(?<!vs)(?<!e\.g)(?<!i\.e)(?<!al)(?<!approx)(?<!ca)[.!?;]\s"  # but not of "et al. "
     r"|[.;]$|。"
-    r"|\n(?=\s*(?:[\[{|>#*-]|\(?[a-z\d]{1,2}[.)]\s|\d{4}-\d|\d\d:\d\d))"  # an item
+    r"|\n(?=[^\S\n]*(?:[\[{|>#*-]|\(?[a-z\d]{1,2}[.)]\s|\d{4}-\d|\d\d:\d\d))"  # an item
 )
 SCRIPT = re.compile(  # that trains nothing
     r"(?i)\b(?:sampl(?:e|ing)|eval\w*|test\w*|infer\w*|attack\w*|generate\w*)\.py\b"
@@ -51,7 +51,7 @@ PRINTED = re.compile(  # by a program: no line of prose
     r"|(?:INFO|DEBUG|WARN\w*|ERROR)\b|>>>\s|[^\n]*\s\|\s)"
 )
 COLON = re.compile(r"[^.:=\n]{1,80}:\s")
-ENDED = re.compile(rf"{STOP.pattern}|\n\s*\n")
+ENDED = re.compile(rf"{STOP.pattern}|\n[^\S\n]*\n")
 DENIED = re.compile(  # before a word
     r"(?i)(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of|kein\w*"
     r"|nicht|ohne|pas|sans)|n['’]t)(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$"
@@ -71,7 +71,7 @@ class Statements:
         self.root = outline(text, [each.scope for each in tables])
         self._taken: set[int] = set()  # places of numbers and words that were read
         self._passed_lines = list(passed_lines(text))
-        self._unsettled = is_unsettled(text)
+        self._unsettled = why_unsettled(text)
         for table in tables:
             self._read_table(table)
         defaults = self._read_defaults()
@@ -90,8 +90,7 @@ class Statements:
         for low, high, why in self._passed_lines:
             if low <= said.start < high:
                 said = said._replace(why=said.why or why)
-        if self._unsettled:
-            said = said._replace(why=said.why or REASONS["several"])
+        said = said._replace(why=said.why or self._unsettled)
         (scope or self.root.at(said.start)).said.append(said)
 
     def _free(self, start: int, end: int) -> bool:
@@ -103,10 +102,11 @@ class Statements:
             why = meaning.why or REASONS["nameless"]
             return Said("", text.strip(), start, start + len(text), why)
         lead = self.sentence(start)
+        end = start + len(text)
         labels = [each.label for each in self.root.path(start)]
         why = (
             meaning.why
-            or doubt_of(meaning, text, lead, self.text[start + len(text) :][:MAX_LEAD])
+            or doubt_of(meaning, text, lead, self.text[end : end + MAX_LEAD])
             or doubt_of_labels(labels)
             or self._doubt_of_line(meaning, start)
         )

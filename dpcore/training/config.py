@@ -152,7 +152,8 @@ class RunConfig(Settings):
         """The epochs in steps of the expected batch, rounded up; `stop_epsilon` may end the run
         earlier.
 
-        A sampler that goes by epochs has round(1/q) steps in each of them.
+        A sampler that goes by epochs has round(1/q) steps in each of them, and leaves out a part of
+        an epoch that is less than a step.
 
         >>> RunConfig(epochs=20).steps_of_epochs, RunConfig(epochs=20, batch=256).steps_of_epochs
         (391, 782)

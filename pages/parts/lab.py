@@ -38,6 +38,8 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, percent
 from dpcore.privacy.report.verdict import lowered, verdict
+from dpcore.privacy.sampling.base import Poisson
+from dpcore.privacy.schedule import CONSTANT
 from dpcore.runs.history import History, RunRecord
 from dpcore.runs.holding import steps_granted
 from dpcore.runs.in_words import with_origin
@@ -88,6 +90,7 @@ SEEN = "lab_replay_seen"  # the last one for which the page was drawn
 REPLAY_SECONDS = 10.0
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
 HEIGHT = 368
+WHOLE_GRADIENT = "flat"  # the clipping that pictures of a step show
 ALWAYS = ("sound_and_tight", "loose", "claims_less")  # verdicts that a drag may bring
 BESIDE_HEIGHT = 240  # of the small chart
 UNTRAINABLE = "You cannot train with these settings;<br>see the note under the button"
@@ -205,12 +208,18 @@ def _example_of_step(held: RunRecord, taken: int) -> None:
         return
     turn = crc32(held.run.id.encode()) + taken  # of two runs the batches differ
     settings = settings_of_run(held.config)
-    step = pictured(settings, turn)
+    step = pictured(settings, turn) if _steps_as_pictured(held.config) else None
     if step is None:
         st.html(f"<p>{words['paused_unpictured']}</p>")
         return
     st.html(f"<p>{words['paused'].format(example=words['example_step'])}</p>")
     st.html(step_html(settings, step, turn))
+
+
+def _steps_as_pictured(config: RunConfig) -> bool:
+    """True for Poisson batches, gradients cut as a whole, and one noise that is not 0."""
+    usual = config.sampler == Poisson.name and config.schedule == CONSTANT.name
+    return usual and config.clipping == WHOLE_GRADIENT and config.sigma > 0
 
 
 def upper_epsilon(shown: Shown) -> float:
@@ -275,8 +284,9 @@ def _epsilon_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRe
     file = "epsilon"
     if form.mechanism:
         file = origin_of(form.mechanism, form.delta, form.n).file(file)
+    drawing = drawing_of(shown, runs, watched)
     live_chart(
-        *drawing_of(shown, runs, watched),
+        *drawing,
         key="epsilon_chart",
         alt=epsilon_alt(shown.curves, shown.otherwise),
         title=title,
@@ -287,7 +297,10 @@ def _epsilon_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRe
     band = shown.curves.get(CERTIFIED)
     if band and band.lower is not None:
         worths = [verdict(curve, band).worth for curve in shown.curves.values()]
-        st.html(signs_in_a_word([*ALWAYS, *worths]))
+        traces: Any = drawing.figure.data
+        areas = [each for each in traces if each.fill == "toself"]  # as epsilon_figure draws them
+        hatched = any(each.meta["marked"] for each in areas)
+        st.html(signs_in_a_word([*ALWAYS, *worths], hatched=hatched))
 
 
 def draw_statuses(store: Store | None, going_on: bool, watched: Sequence[RunRecord]) -> None:

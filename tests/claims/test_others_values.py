@@ -172,3 +172,16 @@ def test_of_a_log_in_json_the_last_line_with_an_epsilon_is_the_end() -> None:
     (run,) = read("\n".join(lines)).runs
     assert (run.claim.steps, run.claim.epsilon.text) == (5000, "3.6802")
     assert (run.claim.sigma, run.claim.examples) == (0.7, 1_000_000)
+
+
+def test_what_stands_behind_a_table_is_of_its_rows_only_if_it_says_so() -> None:
+    table = "| run | sigma | epsilon |\n|---|---|---|\n| a | 1.0 | 3 |\n| b | 2.0 | 1 |\n\n"
+    behind = "batch size 512, epochs 20, 50000 training examples"
+    for label, taken in (("Common Voice", None), ("All but b", None), ("Both runs", 512)):
+        runs = read(f"{table}{label}: {behind}\n").runs
+        assert [run.claim.batch for run in runs] == [taken, taken], label
+
+
+def test_a_word_of_correction_alone_takes_nothing_back() -> None:
+    text = "We use the spelling correction data set. We train with epsilon = 3 and sigma = 1.1."
+    assert read(text).claim.sigma == 1.1

@@ -86,7 +86,14 @@ def test_a_label_holds_no_code_for_a_terminal() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1" * 12_000, "1, " * 3000, "- sigma: 1\n  eps: 2\n" * 400, "eps = 3, " * 900]
+    "text",
+    [
+        "1" * 12_000,
+        "1, " * 3000,
+        "- sigma: 1\n  eps: 2\n" * 400,
+        "eps = 3, " * 900,
+        "Note: " + "aa " * 33_000,
+    ],
 )
 def test_odd_texts_are_read_at_once(text: str) -> None:
     assert read(text).runs

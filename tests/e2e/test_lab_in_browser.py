@@ -143,7 +143,7 @@ def test_a_delta_that_is_too_large_moves_nothing_on_the_first_screen(
         places.append([box(page.locator(f".st-key-{key}"))["y"] for key in keys])
     assert places[0] == places[1]
     expect(page.get_by_text("Delta is too large")).to_be_visible()
-    page.get_by_role("button", name="1/n^1.1 = 3.9e-5").click()
+    page.get_by_role("button", name="1/n^1.1 ≈ 3.9e-5").click()
     expect(page.get_by_role("textbox", name="Delta, exact")).to_have_value("3.9e-5")
     expect(page.get_by_text("Delta is too large")).to_have_count(0)
 

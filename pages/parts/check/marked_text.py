@@ -4,7 +4,10 @@ A press on a number opens a list of the fields that it may fill, and a press the
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import islice
+from operator import attrgetter
 from textwrap import shorten
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -44,7 +47,7 @@ LEGEND = (
     " beside it, or asks what it is."
 )
 ALL = "Take all {} as one training"
-MAY_BE_OF_ONE = tuple(REASONS[name] for name in ("several", "unclear", "after_runs"))
+MAY_BE_OF_ONE = tuple(REASONS[name] for name in ("several", "unclear", "after_runs", "taken_back"))
 TOLD_HERE = (*MAY_BE_OF_ONE, REASONS["quoted"], REASONS["another"])  # of one paragraph
 MAX_PARAGRAPHS = 3  # with a button of their own
 MIN_VALUES = 2  # of a paragraph with a button
@@ -270,9 +273,11 @@ def by_paragraph(found: Read, text: str, now: Mapping[str, str]) -> Iterator[Par
     Model A uses sigma 1 … {'sigma': '1', 'steps': '9'}
     Model B uses sigma 2 … {'sigma': '2', 'steps': '8'}
     """
+    passed = sorted(found.passed, key=attrgetter("start"))
+    places = [each.start for each in passed]
     start = 0
     for end in (*(each.start() for each in BLANK_LINE.finditer(text)), len(text)):
-        within = tuple(each for each in found.passed if start <= each.start < end)
+        within = tuple(passed[bisect_left(places, start) : bisect_left(places, end)])
         offered = offered_values(found._replace(passed=within), now)
         names = [name for name, _ in offered]
         values = {}
@@ -303,8 +308,8 @@ def _show_offers(entered: Entered, found: Read) -> None:
             args=(fields,),
             help=ONE_TRAINING.format(labels),
         )
-    paragraphs = [*by_paragraph(found, entered.text, now)]
-    for place, beginning, values in paragraphs[:MAX_PARAGRAPHS]:
+    paragraphs = by_paragraph(found, entered.text, now)
+    for place, beginning, values in islice(paragraphs, MAX_PARAGRAPHS):
         if values == whole:
             continue
         row.button(

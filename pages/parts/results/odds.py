@@ -90,12 +90,14 @@ def legend() -> str:
     return f"<p class=legend>{' '.join(marks)}</p><p class=legend>{' '.join(verdicts)}</p>"
 
 
-def signs_in_a_word(worths: Collection[str]) -> str:
-    """The marks of these verdicts in a few words each, as a line of HTML below a chart."""
+def signs_in_a_word(worths: Collection[str], *, hatched: bool) -> str:
+    """The marks of these verdicts in a few words each, as a line of HTML below a chart; `hatched`
+    if the chart has areas that the mark for claiming too much shows.
+    """
     words = []
     for name, word in WORDS["signs"].items():
         if name in worths:
-            pointed = UNSAFE if name == "claims_less" else ""
+            pointed = UNSAFE if hatched and name == "claims_less" else ""
             words.append(f"<span{pointed}>{sign(name)}{word}</span>")
     return f"<p class=signs>Curves:{''.join(words)}</p>" if words else ""
 

@@ -133,7 +133,7 @@ def smaller_delta(n: int) -> None:
     """Draw the button that sets a delta well below 1/n: n^-1.1, as is usual, rounded down."""
     delta = plain(float(outward(n**-1.1, math.floor, 2)))
     st.button(
-        f"1/n^1.1 = {delta}",
+        f"1/n^1.1 ≈ {delta}",
         type="tertiary",
         key="smaller_delta",
         help=f"Use {delta}: well below 1/n, for n = {n:,}",

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -236,3 +237,15 @@ def test_the_chart_asks_to_press_train_only_where_the_button_can_be_pressed(stor
     page = opened(dataset="other", n="60000")
     assert train(page).disabled
     assert notes(page) == [UNTRAINABLE]
+
+
+@pytest.mark.parametrize("other", [{"sampler": "shuffle"}, {"sigma": 0.0}, {"clipping": "auto_s"}])
+def test_a_held_run_whose_steps_are_of_another_kind_shows_no_picture_of_one(
+    store: Store, other: dict[str, Any]
+):
+    run = recorded(store, replace(FIRST, **other), 40)
+    let_go(store, run)
+    hold(store, run)
+    shown = bodies(opened(run))
+    assert any("There is no picture of a step with these settings" in each for each in shown)
+    assert not any('<ol class="step-shown' in each for each in shown)
