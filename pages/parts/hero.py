@@ -332,10 +332,12 @@ def cost_of(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) 
         last = otherwise.curve.last
         said = after_training(f"{otherwise.epochs[-1]:g}", int(otherwise.curve.steps[-1]))
         after = f" {lowered(said)}"
-    elif CERTIFIED in curves:
-        last = curves[CERTIFIED].last
-    else:
+    elif CERTIFIED not in curves:
         return escape(WORDS["unproven"])
+    elif form.sampler != Poisson.name:
+        return escape(WORDS["unproven_batches"])
+    else:
+        last = curves[CERTIFIED].last
     epsilon = term("epsilon", "hero", "Epsilon", more=_range_in_words(float(last.value)))
     value = f"<b>{marked(last.value, last.kind, last.lower)}</b>"
     words = WORDS["cost"]

@@ -134,19 +134,20 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
     runs = runs_on_chart(watched, form)
     own = own_of(watched)
     upper = upper_epsilon(shown)
+    other_batches = form.sampler != Poisson.name and form.mechanism is not None
     with st.container(key="in_sight", gap=None):
         learns, secret = st.columns(2, gap="medium")
         with learns:
             say_learnt(form, own, upper)
         with secret:
             cost = cost_of(form, shown.curves, shown.otherwise)
-            say_kept(shown.risks, cost, other_batches=shown.otherwise is not None)
+            say_kept(shown.risks, cost, other_batches=other_batches)
     with st.container(key="pictures", gap=None):
         learns, secret = st.columns(2, gap="medium")
         with learns:
             show_answers(form, own)
         with secret:
-            kept_picture(shown.risks, upper, other_batches=shown.otherwise is not None)
+            kept_picture(shown.risks, upper, other_batches=other_batches)
     with st.container(key="plots", gap=None):
         _step_of_held(shown.store, own)
         learns, secret = st.columns(2, gap="medium")
@@ -223,10 +224,10 @@ def _steps_as_pictured(config: RunConfig) -> bool:
 
 
 def upper_epsilon(shown: Shown) -> float:
-    """The proven upper bound of the settings, or infinity."""
+    """The proven upper bound of the settings with their batches, or infinity."""
     if shown.otherwise:
         return float(shown.otherwise.curve.last.value)
-    if CERTIFIED in shown.curves:
+    if shown.form.sampler == Poisson.name and CERTIFIED in shown.curves:
         return float(shown.curves[CERTIFIED].last.value)
     return math.inf
 

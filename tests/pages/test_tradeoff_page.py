@@ -208,6 +208,13 @@ def test_the_attacker_is_never_that_of_poisson_batches_where_others_are_chosen(n
     assert any(each.value == "The CLT is judged for Poisson batches:" for each in page.caption)
 
 
+def test_no_attacker_is_drawn_for_batches_of_which_nothing_is_proven():
+    page = opened(sampler="shuffle", schedule="step", sigma="4", epochs="12")
+    said = "\n".join(each.value for each in page.markdown)
+    assert "nothing is proven about an attacker with these batches" in said
+    assert not [each for each in page.get("html") if "class=odds" in each.proto.body]
+
+
 def test_of_shuffled_batches_the_attacker_is_far_better_than_of_poisson_ones():
     page = opened(sampler="shuffle", epochs="20", sigma="1.23")
     (people,) = [each.proto.body for each in page.get("html") if "class=odds" in each.proto.body]

@@ -106,13 +106,10 @@ def sampled_risks(name: str, mechanism: Mechanism, delta: float) -> Risks | None
 
 
 def risks_with(name: str, mechanism: Mechanism, delta: float) -> Risks | None:
-    """What is proven about any attacker with the batches of a sampler; None where nothing is.
-
-    A sampler without numbers for the mechanism is told of as Poisson, and the page says so.
-    """
-    if answers(name, mechanism):
-        return sampled_risks(name, mechanism, delta)
-    return cache.risks(mechanism, delta)
+    """What is proven about any attacker with the batches of a sampler; None where nothing is."""
+    if name == Poisson.name:
+        return cache.risks(mechanism, delta)
+    return sampled_risks(name, mechanism, delta)
 
 
 def after_counted(name: str, mechanism: Mechanism, after: str) -> str:

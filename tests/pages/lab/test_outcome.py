@@ -297,3 +297,15 @@ def test_the_labs_spy_is_never_that_of_poisson_batches_where_others_are_chosen(
     assert large["sentences"] == [expected]
     poisson = of_hundred(cache.risks(form.mechanism, form.delta))
     assert str(poisson) not in large["sentences"][0]
+
+
+def test_no_number_of_poisson_batches_stands_for_batches_of_which_nothing_is_proven(
+    store: Store,
+) -> None:
+    page = lab(sampler="shuffle", schedule="step", sigma="4", epochs="12")
+    (large,) = [each for each in handed(page, "live_figures") if "Spy" in str(each["sentences"])]
+    assert large["sentences"] == ["Spy: no bound"]
+    bodies = "".join(each.proto.body for each in page.get("html"))
+    assert "Nothing is proven of how often a spy is right with these batches. Nor is" in bodies
+    assert "limits what leaks" not in bodies
+    assert any("only constant noise" in each.value for each in page.info)
