@@ -24,7 +24,9 @@ CITED = re.compile(  # a row of another's work, or with a footnote
     r"|\b(?:published|reported) (?:by|in)\b"
 )
 FAILED = re.compile(r"(?i)\b(?:failed|killed|crashed|aborted|cancel+ed|diverged|oom)\b")  # of a row
-BEFORE = re.compile(r"(?i)\W*(?:before|vorher|avant|antes)\b")  # a change that the text tells of
+BEFORE = re.compile(  # a change that the text tells of, or beside a private training
+    r"(?i)\W*(?:(?:before|vorher|avant|antes)\b|(?:plain|reference|no[ _-]?dp)\W*$)"
+)
 BELOW = re.compile(r"<\s?$")
 CORRECTED = words.DOUBT["corrected"]  # the text takes back what it says elsewhere
 UNTRAINED = words.DOUBT["untrained"]

@@ -36,6 +36,11 @@ MAX_RUNS = 50
 # Of a value that may be the training's, though it is not taken.
 MAY_BE = ("unclear", "listed", "several", "after_runs", "earlier", "comma", "taken_back")
 OPEN = ("", *(REASONS[each] for each in MAY_BE))
+# Of an epsilon that may be a training's, though none is found that it is of.
+PUT_ASIDE = ("commented", "quoted", "cited", "failed", "other", "place", "outcome")
+ITS_OR_NOT = (*OPEN, *(REASONS[each] for each in PUT_ASIDE))
+NOISE = ("epsilon", "sigma", "spread")  # without one a training is not called private
+READ = frozenset(["", *REASONS.values()])  # reasons that leave a value one
 PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
@@ -308,17 +313,11 @@ def _read_text(text: str) -> Read:
     passed = [*drafts.passed]
     notes: dict[str, None] = {}
     off = _off(statements)
-    accumulated = UNIT["accumulated"].search(bare.text)
     if off:
         notes[NOTES["not_private"].format(" ".join(off[0].split()))] = None
-    spent = _says_spent(drafts)
+    whole = _whole(drafts, off=bool(off), accumulated=bool(UNIT["accumulated"].search(bare.text)))
     for draft in drafts.runs[:MAX_RUNS]:
-        if spent:
-            draft = _without_target(draft)
-        if accumulated and draft.get("accumulation") is None:
-            draft = draft.without("batch", REASONS["parts"])
-        if off:  # then no private training is claimed
-            draft = draft.without_all(REASONS["off"])
+        draft = whole.own(draft)
         run, left, told = _run(draft, people=people, records=records)
         passed += left
         notes |= dict.fromkeys(told)
@@ -349,12 +348,41 @@ def _in_original(
     return Read(tuple(placed), tuple(in_order), notes)
 
 
-def _says_spent(drafts: Drafts) -> bool:
-    """True for a text that states an epsilon as spent, if it is not clear of which training."""
+class Whole(NamedTuple):
+    """What a whole text says that puts statements of its trainings in doubt."""
+
+    spent: frozenset[str]  # the reasons of all epsilons that are no target
+    noise: bool  # an epsilon or a noise is named
+    off: bool  # no privacy was applied
+    accumulated: bool  # a batch may be a part of one
+
+    def own(self, draft: Draft) -> Draft:
+        """The draft without what may be another training's.
+
+        Where the text says an epsilon, a training without one may not be the one that it means.
+        """
+        if not self.spent.isdisjoint(OPEN):
+            draft = _without_target(draft)
+        if self.accumulated and draft.get("accumulation") is None:
+            draft = draft.without("batch", REASONS["parts"])
+        if self.off:
+            return draft.without_all(REASONS["off"])
+        taken = {each.field for each in draft.said if not each.why}
+        if "epsilon" not in taken and not self.spent.isdisjoint(ITS_OR_NOT):
+            return draft.without_all(REASONS["several"])
+        if self.noise and taken.isdisjoint(NOISE):
+            return draft.without_all(REASONS["several"])
+        return draft
+
+
+def _whole(drafts: Drafts, *, off: bool, accumulated: bool) -> Whole:
     said = [*drafts.passed]
     for draft in drafts.runs:
         said += draft.said
-    return any(each.field == "epsilon" and each.rank < TARGET and each.why in OPEN for each in said)
+    values = [each for each in said if each.why in READ]
+    spent = {each.why for each in values if each.field == "epsilon" and each.rank < TARGET}
+    noise = any(each.field in NOISE for each in values)
+    return Whole(frozenset(spent), noise, off, accumulated)
 
 
 def _without_target(draft: Draft) -> Draft:

@@ -331,7 +331,9 @@ def _claimed(name: str, curve: Curve, band: Curve, epochs: FloatArray, seen: Bou
         x += [*across, *across[::-1], across[0], math.nan]
         y += [*claimed[first:end], *band.lower[first:end][::-1], claimed[first], math.nan]
     meta = {"claims": style_of(name).label, "marked": bool(too_little[-1])}
-    area = line(x, np.maximum(y, least * BARELY), OVERCLAIM, hoverinfo="skip", visible=False)
+    area = line(
+        np.array(x), np.maximum(y, least * BARELY), OVERCLAIM, hoverinfo="skip", visible=False
+    )
     return [area | {"fill": "toself", "fillpattern": BELOW_BAND, "meta": meta}]
 
 

@@ -5,7 +5,7 @@ corrected, or of a training without privacy. None of them is taken.
 import pytest
 
 from dpcore.claims import read
-from dpcore.claims.claim import values_of
+from dpcore.claims.claim import Claim, values_of
 
 MAIL = "The sampling is Poisson.\n\n> This morning you wrote:\n> sigma 0.86, eps 5.7, delta 1e-9\n"
 DEFAULTS = """p.add_argument("--sigma", type=float, default=1.0)
@@ -185,3 +185,34 @@ def test_what_stands_behind_a_table_is_of_its_rows_only_if_it_says_so() -> None:
 def test_a_word_of_correction_alone_takes_nothing_back() -> None:
     text = "We use the spelling correction data set. We train with epsilon = 3 and sigma = 1.1."
     assert read(text).claim.sigma == 1.1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The paper's run spent (3.14, 1e-5)-DP by `python train.py --sigma 1.0`.\n\n"
+        "class Config:\n    sigma: float = 1.3\n    epochs: int = 40\n",
+        "dp:\n  enabled: false\n  noise_multiplier: 0.6\n  accountant: prv\n",
+    ],
+)
+def test_beside_an_epsilon_that_is_nobodys_no_number_is_taken(text: str) -> None:
+    for run in read(text).runs:
+        assert run.claim == Claim() or (run.claim.epsilon and run.claim.epsilon.text == "3.14")
+
+
+def test_the_section_of_a_plain_training_is_none_of_the_private_one() -> None:
+    text = "eps = 2.57\n\n[plain]\nbatch_size = 128\nepochs = 50\n\n[dp]\nnoise_multiplier = 1.25\n"
+    claim = read(text).claim
+    assert (claim.sigma, claim.batch, claim.epochs) == (1.25, None, None)
+
+
+def test_settings_alone_and_two_epsilons_of_one_training_leave_the_numbers_taken() -> None:
+    assert read("sigma = 1.1\nepochs = 60\n").claim.sigma == 1.1
+    found = read("epsilon 1.34 with sigma 1.3, epsilon 8.68 with sigma 0.7; batch size 256.").claim
+    assert (found.epsilon, found.batch) == (None, 256)
+
+
+def test_a_table_of_numbers_that_are_not_ours_is_no_claim() -> None:
+    rows = "| | |\n|---|---|\n| epsilon | 8.0 |\n| sigma | 2.5 |\n"
+    text = f"The numbers are not ours.\n\n{rows}\nWe have never trained on ImageNet.\n"
+    assert read(text).claim == Claim()

@@ -87,6 +87,7 @@ def all_settings(page: Page) -> None:
     if folded.count():
         folded.click()
     expect(page.locator(".st-key-reset")).to_be_visible()
+    complete(page)
 
 
 def alone(page: Page) -> None:
