@@ -34,7 +34,9 @@ MAX_TEXT_CHARS = 100_000
 MAX_JSON_CHARS = 1_000_000
 MAX_RUNS = 50
 # Of a value that may be the training's, though it is not taken.
-MAY_BE = ("unclear", "listed", "several", "after_runs", "earlier", "comma", "taken_back")
+MAY_BE = (
+    *("unclear", "listed", "several", "after_runs", "earlier", "comma", "taken_back", "supposed"),
+)
 OPEN = ("", *(REASONS[each] for each in MAY_BE))
 # Of an epsilon that may be a training's, though none is found that it is of.
 PUT_ASIDE = ("commented", "quoted", "cited", "failed", "other", "place", "outcome")

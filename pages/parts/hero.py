@@ -54,6 +54,7 @@ from pages.parts.train.run_charts import marked_epsilon, spent_by_step
 from pages.parts.train.run_history import epsilons_of
 
 WORDS = words_in(Path(__file__).with_name("hero.toml"))
+MIDDLE = 0.5  # of the ruler
 UP = 1 + 1e-12  # above the rounding of a chance
 
 
@@ -143,6 +144,8 @@ def _recorded(form: Form, epsilon: float) -> Before | None:
     found = _found(form, epsilon)
     if found is None or not _was_recorded(form):
         return _of_defaults(form, found)
+    if math.isinf(epsilon):
+        return _of_least_noise(form, found)
     how = [WORDS["how"]]
     same = marked(found.epsilon, Kind.CERTIFIED) == marked(epsilon, Kind.CERTIFIED)
     if form.delta != DELTA or not same:
@@ -174,6 +177,13 @@ def _of_defaults(form: Form, found: Recorded | None) -> Before | None:
     accuracy = f"{100 * found.accuracy:.1f}"
     said = words.format(accuracy=accuracy, epsilon=_spent(found, form))
     return Before(large, said, said)
+
+
+def _of_least_noise(form: Form, found: Recorded) -> Before:
+    """The number and the words where no epsilon is proven, as none was of any recorded training."""
+    accuracy = f"{100 * found.accuracy:.1f}"
+    said = WORDS["of_least_noise"].format(accuracy=accuracy, epsilon=_spent(found, form))
+    return Before(WORDS["large"].format(accuracy=f"{100 * found.accuracy:.0f}"), said, said)
 
 
 def _spent(found: Recorded, form: Form) -> str:
@@ -236,6 +246,8 @@ def _reached(private: RunRecord, form: Form, baseline: RunRecord | None) -> list
     alone = f"{{accuracy}} %{at}{end}"
     if _of_other_settings(private.config, form):
         alone = f"{WORDS['other_settings']} {alone}"
+    elif finished:  # at the epsilon that the page shows
+        alone = WORDS["this_run"]
     if baseline is None:
         return [alone]
     if not (finished and baseline.run.status is Status.FINISHED):
@@ -396,12 +408,13 @@ def ruler(epsilon: float) -> str:
         below = each.most
     whole = decades + 0.5  # in decades; none, above the last limit, takes half of one
     at = math.log10(min(max(epsilon, LEAST), MOST * 10**0.5) / LEAST) / whole
+    side = " class=before" if at > MIDDLE else ""
     ticks = []
     for tick in (0.1, 1, 10, 100):
         place = math.log10(tick / LEAST) / whole
         ticks.append(f'<span style="left:{100 * place:.1f}%">{tick:g}</span>')
     return (
-        f'<div class=ruler><ol>{"".join(ranges)}</ol><b style="left:{100 * at:.1f}%">▼</b>'
+        f'<div class=ruler><ol>{"".join(ranges)}</ol><b style="left:{100 * at:.1f}%">▼<i{side}>epsilon</i></b>'
         f"<p aria-hidden=true>{''.join(ticks)}</p></div>"
     )
 

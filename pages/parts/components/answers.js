@@ -58,6 +58,8 @@ class Answers {
     for (const run of this.runs) for (const body of this.following.news(run)) run.answers = body.answers ?? run.answers;
     const { classes, rows } = this.data;
     [this.data.caption, ...rows.map(({ name }) => name)].forEach((name, row) => { this.heads[row].textContent = name; });
+    const answered = rows.some(({ run }) => run >= 0);
+    for (const head of this.heads.slice(1)) head.style.visibility = answered ? "" : "hidden";
     this.options.forEach(({ option, texts, label }, place) => {
       const said = rows.map(({ run, name }, row) => {
         const shares = this.runs[run]?.answers?.[place];

@@ -6,14 +6,17 @@ const NARROW = 360; // pixels of a chart's width
 const LOW = 200; // pixels of a narrow chart that stays in sight
 const APART = 0.07; // of the height, between two plots
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
+const SHARE_OF_NARROW = 1 / 3; // so that its key is, too
 
 /* How high a chart is that fits into the window: its labels beside their plots still find room. */
 export function fitted(layout, most, width, low, share = SHARE) {
   if (low && width < NARROW) return LOW;
   const { t, b } = margins(layout);
   const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
-  const least = Math.max(0, ...beside(layout).map(needs));
-  return Math.max(least, Math.min(most, Math.round(share * document.documentElement.clientHeight)));
+  const narrow = width < NARROW;
+  const least = narrow ? 0 : Math.max(0, ...beside(layout).map(needs));
+  const high = Math.round((narrow ? SHARE_OF_NARROW : share) * document.documentElement.clientHeight);
+  return Math.max(least, Math.min(most, high));
 }
 
 /* The layout for this width, and the labels for which it has no room, for the key. */

@@ -99,7 +99,7 @@ def signs_in_a_word(worths: Collection[str], *, hatched: bool) -> str:
         if name in worths:
             pointed = UNSAFE if hatched and name == "claims_less" else ""
             words.append(f"<span{pointed}>{sign(name)}{word}</span>")
-    return f"<p class=signs>Curves:{''.join(words)}</p>" if words else ""
+    return f"<p class=signs>{''.join(words)}</p>" if words else ""
 
 
 def linked(text: str) -> str:
