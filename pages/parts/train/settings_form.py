@@ -26,7 +26,7 @@ from pages.parts.train.buttons import smaller_delta
 from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
 MORE = "All settings"
-MEANING = "chance promise fails"  # of delta, in the fewest words
+MEANING = "failure chance"  # of delta, in the fewest words
 GOOD = "form_good"  # the last form whose values went together
 # Of all fields that were shown in this session: others come with other choices.
 DEFAULTS = "form_defaults"

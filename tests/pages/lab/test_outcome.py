@@ -98,7 +98,7 @@ def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: 
 def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilon(
     store: Store, said: Said
 ) -> None:
-    for epsilon in (0.318, 0.4, 2.0, math.inf):
+    for epsilon in (0.318, 0.4, 2.0):
         say(store, [], epsilon)
         found = recorded_at("mnist", "sample", epsilon)
         assert found
@@ -109,6 +109,12 @@ def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilo
         assert ("at epsilon ≤ " in words) is (epsilon != 0.318), "unless it is that of the settings"
         assert f": {100 * found.accuracy:.1f} %. {100 * found.baseline:.1f} % without" in words
         assert f"costs {100 * (found.baseline - found.accuracy):.1f} points" in words
+    found = recorded_at("mnist", "sample", math.inf)
+    assert found
+    say(store, [])
+    assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"]
+    words = f"Recorded earlier at epsilon ≤ 14.5: {100 * found.accuracy:.1f} %."
+    assert said["words"][0] == [f"{words} Nothing with less noise was recorded."]
     say(store, [], 1e-9)
     assert said["learnt"][0] == ["Defaults: 25 of 100"]
     assert said["words"][0][0].endswith("Nothing this private was recorded.")
@@ -188,7 +194,7 @@ def test_digits_are_said_to_be_of_the_last_run_where_the_settings_are_others(
     for sigma in (show(FIRST.sigma), "2"):
         hero.show_answers(form_of(Fields({"sigma": sigma}), "cpu"), watched)
     names = [[row["name"] for row in each["rows"]] for each in drawn]
-    assert names == [["private", "without privacy"], ["last run", "without privacy"]]
+    assert names == [["private", "non-private"], ["last run", "non-private"]]
 
 
 @pytest.mark.parametrize("changed", [{"sampler": "shuffle"}, {"sigma": 0.0}])
@@ -198,7 +204,7 @@ def test_a_run_without_an_epsilon_by_the_accountants_is_told_by_its_accuracy_alo
     run = recorded(store, replace(FIRST, **changed), 40, Status.FINISHED)
     say(store, [run], **{name: str(value) for name, value in changed.items()})
     sentences, numbers = said["words"]
-    assert sentences[-1] == "{accuracy} %."
+    assert sentences[-1] == "This run: {accuracy} %."
     assert numbers["accuracy"].value == "66.0"
 
 
@@ -277,7 +283,7 @@ def test_of_other_batches_the_spy_has_a_bound_of_their_own_or_none(said: Said, m
 def test_each_mark_on_the_chart_is_told_below_it(sigma: str, outside: bool) -> None:
     page = lab(sigma=sigma)
     (signs,) = [each.proto.body for each in page.get("html") if "class=signs" in each.proto.body]
-    marks = {"✓": "close", "↕": "high", "✕": "unsafe"}
+    marks = {"✓": "close", "↕": "too high", "✕": "too low: unsafe"}
     if outside:
         marks["!"] = "outside its conditions"
     told = re.findall(r">([^<>]+)</b>([^<]+)</span>", signs)
