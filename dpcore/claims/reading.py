@@ -17,6 +17,7 @@ from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
 from dpcore.claims.plain_text import Plain, plain_text
 from dpcore.claims.runs import (
+    RELEASES,
     Draft,
     Drafts,
     contested,
@@ -41,7 +42,12 @@ OPEN = ("", *(REASONS[each] for each in MAY_BE))
 # Of an epsilon that may be a training's, though none is found that it is of.
 PUT_ASIDE = ("commented", "quoted", "cited", "failed", "other", "place", "outcome")
 ITS_OR_NOT = (*OPEN, *(REASONS[each] for each in PUT_ASIDE))
-NOISE = ("epsilon", "sigma", "spread")  # without one a training is not called private
+NOISE = frozenset(["epsilon", "sigma", "spread"])
+SETTINGS = (
+    NOISE - {"epsilon"}
+    | {"q", "batch", "steps", "epochs", "examples", "device_batch"}
+    | {*RELEASES}
+)
 READ = frozenset(["", *REASONS.values()])  # reasons that leave a value one
 PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
@@ -327,6 +333,7 @@ def _read_text(text: str) -> Read:
             runs.append(run)
     if len(drafts.runs) > MAX_RUNS:
         notes[NOTES["many"].format(len(drafts.runs), MAX_RUNS)] = None
+    runs = [each for each in runs if each.claim != Claim()] or runs[:1]
     return _in_original(bare, runs, passed, tuple(notes))
 
 
@@ -353,26 +360,25 @@ def _in_original(
 class Whole(NamedTuple):
     """What a whole text says that puts statements of its trainings in doubt."""
 
-    spent: frozenset[str]  # the reasons of all epsilons that are no target
-    noise: bool  # an epsilon or a noise is named
+    spent: bool  # an epsilon that is no target may be a training's
+    kinds: tuple[frozenset[str], ...]  # fields of each kind that the text has a value of
     off: bool  # no privacy was applied
     accumulated: bool  # a batch may be a part of one
 
     def own(self, draft: Draft) -> Draft:
         """The draft without what may be another training's.
 
-        Where the text says an epsilon, a training without one may not be the one that it means.
+        Where the text has an epsilon, a training without one may not be the one that it means. So
+        it is with a noise, and with what a training is made with.
         """
-        if not self.spent.isdisjoint(OPEN):
+        if self.spent:
             draft = _without_target(draft)
         if self.accumulated and draft.get("accumulation") is None:
             draft = draft.without("batch", REASONS["parts"])
         if self.off:
             return draft.without_all(REASONS["off"])
         taken = {each.field for each in draft.said if not each.why}
-        if "epsilon" not in taken and not self.spent.isdisjoint(ITS_OR_NOT):
-            return draft.without_all(REASONS["several"])
-        if self.noise and taken.isdisjoint(NOISE):
+        if any(taken.isdisjoint(kind) for kind in self.kinds):
             return draft.without_all(REASONS["several"])
         return draft
 
@@ -383,8 +389,13 @@ def _whole(drafts: Drafts, *, off: bool, accumulated: bool) -> Whole:
         said += draft.said
     values = [each for each in said if each.why in READ]
     spent = {each.why for each in values if each.field == "epsilon" and each.rank < TARGET}
-    noise = any(each.field in NOISE for each in values)
-    return Whole(frozenset(spent), noise, off, accumulated)
+    kinds = []
+    if not spent.isdisjoint(ITS_OR_NOT):
+        kinds.append(frozenset(["epsilon"]))
+    for kind in (NOISE, SETTINGS):
+        if any(each.field in kind for each in values):
+            kinds.append(kind)
+    return Whole(not spent.isdisjoint(OPEN), tuple(kinds), off, accumulated)
 
 
 def _without_target(draft: Draft) -> Draft:

@@ -132,6 +132,7 @@ def _sort_out(
     What stands after the place of the first training is common only if it says so.
     """
     apart = _apart(singles)
+    spent = any(each.get("epsilon") for each in several)
     for part, draft in apart:
         first = min(first, part.start)
         if _has_own(draft):
@@ -142,9 +143,8 @@ def _sort_out(
         part, draft = each
         if each in apart:
             continue
-        if part.start > first and not OF_ALL.fullmatch(
-            _label_of(part)
-        ):  # nobody says of which it is
+        behind = part.start > first and not OF_ALL.fullmatch(_label_of(part))
+        if behind or (spent and draft.get("epsilon")):  # nobody says of which it is
             passed += draft.without_all(REASONS["after_runs"]).said
         else:
             common += draft.said

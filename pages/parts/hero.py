@@ -413,8 +413,9 @@ def ruler(epsilon: float) -> str:
     for tick in (0.1, 1, 10, 100):
         place = math.log10(tick / LEAST) / whole
         ticks.append(f'<span style="left:{100 * place:.1f}%">{tick:g}</span>')
+    mark = f'<b style="left:{100 * at:.1f}%">▼<i{side}>epsilon</i></b>'
     return (
-        f'<div class=ruler><ol>{"".join(ranges)}</ol><b style="left:{100 * at:.1f}%">▼<i{side}>epsilon</i></b>'
+        f"<div class=ruler><ol>{''.join(ranges)}</ol>{mark}"
         f"<p aria-hidden=true>{''.join(ticks)}</p></div>"
     )
 

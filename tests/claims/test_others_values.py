@@ -121,6 +121,11 @@ NEVER = {
 }
 
 
+def said(claim: Claim) -> str:
+    """The epsilon of a claim as it is written."""
+    return claim.epsilon.text if claim.epsilon else ""
+
+
 @pytest.mark.parametrize(("text", "field", "value"), NEVER.values(), ids=NEVER)
 def test_it_is_not_taken(text: str, field: str, value: object) -> None:
     for run in read(text).runs:
@@ -216,3 +221,31 @@ def test_a_table_of_numbers_that_are_not_ours_is_no_claim() -> None:
     rows = "| | |\n|---|---|\n| epsilon | 8.0 |\n| sigma | 2.5 |\n"
     text = f"The numbers are not ours.\n\n{rows}\nWe have never trained on ImageNet.\n"
     assert read(text).claim == Claim()
+
+
+def test_a_training_is_read_with_one_value_of_each_kind_that_the_text_has() -> None:
+    text = (
+        "| | |\n|---|---|\n| epsilon, delta | 2.46, 5e-7 |\n| sigma | 0.65 |\n| steps | 1,763 |\n\n"
+        "Perplexity without DP: 22.4. An old card\nsaid epsilon = 1.9; that was for delta = 5e-6.\n"
+    )
+    (run,) = read(text).runs
+    assert (said(run.claim), run.claim.sigma) == ("2.46", 0.65)
+    text = "- model a: sigma = 1.1, q = 0.01, epsilon = 2\n- model b: epsilon = 3, delta = 1e-6\n"
+    (run,) = read(text).runs
+    assert (said(run.claim), run.claim.sigma) == ("2", 1.1)
+
+
+def test_a_training_of_its_own_says_nothing_of_the_rows_of_a_table() -> None:
+    table = "| who | epsilon | sigma |\n|---|---|---|\n| a | 1 | 2 |\n| b | 3 | 1 |\n"
+    runs = read(f"The first: q = 0.01, 1000 steps, epsilon = 2.\n\n{table}").runs
+    assert [(said(run.claim), run.claim.q) for run in runs] == [("1", None), ("3", None)]
+    runs = read(f"All have q = 0.01 and 1000 steps.\n\n{table}").runs
+    assert [run.claim.q for run in runs] == [0.01, 0.01]
+
+
+def test_an_epsilon_with_a_doubt_keeps_a_budget_from_being_taken_as_spent() -> None:
+    text = (
+        "budget_epsilon = 3.0\nnoise_multiplier = 0.9\nepochs = 20\n\n"
+        "The accountant stood at eps = 2.54, so I would rather stop.\n"
+    )
+    assert said(read(text).claim) != "3.0"
