@@ -6,7 +6,7 @@ const NARROW = 360; // pixels of a chart's width
 const LOW = 200; // pixels of a narrow chart that stays in sight
 const APART = 0.07; // of the height, between two plots
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
-const SHARE_OF_NARROW = 1 / 3; // so that its key is, too
+const SHARE_OF_NARROW = 1 / 3; // so that its key is, too, or the next chart on a phone
 
 /* How high a chart is that fits into the window: its labels beside their plots still find room. */
 export function fitted(layout, most, width, low, share = SHARE) {
@@ -15,7 +15,8 @@ export function fitted(layout, most, width, low, share = SHARE) {
   const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
   const narrow = width < NARROW;
   const least = narrow ? 0 : Math.max(0, ...beside(layout).map(needs));
-  const high = Math.round((narrow ? SHARE_OF_NARROW : share) * document.documentElement.clientHeight);
+  const own = narrow || low ? SHARE_OF_NARROW : share;
+  const high = Math.round(own * document.documentElement.clientHeight);
   return Math.max(least, Math.min(most, high));
 }
 
