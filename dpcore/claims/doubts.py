@@ -57,6 +57,7 @@ DOUBTS = (
     Doubt("unclear", "", "changes", ("sigma", "q", "batch")),
     Doubt("unclear", "", "except"),
     Doubt("unclear", "", "becomes"),
+    Doubt("unclear", "", "formula", ("sigma", "q", "batch", "examples", *LENGTHS)),
     Doubt("other", "not_training", "", ("examples", "clients", "devices")),
 )
 

@@ -51,6 +51,8 @@ BEFORE_UNIT = re.compile(
     r"|additional|extra|generat\w*|pre-?train\w*|test(?:ed)?|evaluat\w*|validat\w*|synthetic|than"
     r"|each)\W{0,3}(?:of\s|on\s|for\s|about\s|over\s)?$"
 )
+IN_BATCH = re.compile(r"(?i)\b(?:batch|lot)e?s?\s(?:has|have|holds?|contains?)\s(?:\w+\s){0,2}$")
+PRINTED = re.compile(r"(?:^|\n)\s*\($")  # by a data base: (4 rows)
 MORE = re.compile(r"(?i)\b(?:another|additional|extra|further)\s$")  # than those before
 SAMPLED = re.compile(r"(?i)\b(?:round|sampl|select|participat|chos|drawn|take part|takes part)")
 PEOPLE = r"(?:clients|users|devices|participants)"
@@ -153,11 +155,13 @@ def by_unit(text: str, lead: str, after: str) -> Named | None:
         return Named(of_a_step)
     if of_a_step == "cohort" and IN_EACH.match(rest) and not ALL_OF.search(lead):
         return Named("cohort")
+    if field == "examples" and IN_BATCH.search(lead):
+        return Named("batch")
     if of_a_step and (PART_OF.search(lead) or not OF_DATA.search(lead)):
         return None
     if MORE.search(lead[-40:]):
         return Named(field, why=REASONS["unclear"])
-    printed = lead.endswith("(") and rest.startswith(")")  # by a data base: (4 rows)
+    printed = PRINTED.search(lead) and rest.startswith(")")
     if printed or AFTER_UNIT.match(rest) or BEFORE_UNIT.search(lead[-40:]):
         return Named(field, why=REASONS["other"])
     if text.rstrip().endswith("%"):

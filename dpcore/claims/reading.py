@@ -360,7 +360,7 @@ def _in_original(
 class Whole(NamedTuple):
     """What a whole text says that puts statements of its trainings in doubt."""
 
-    spent: bool  # an epsilon that is no target may be a training's
+    said: frozenset[str]  # fields of which a value stands that is no target and no default
     kinds: tuple[frozenset[str], ...]  # fields of each kind that the text has a value of
     off: bool  # no privacy was applied
     accumulated: bool  # a batch may be a part of one
@@ -371,8 +371,7 @@ class Whole(NamedTuple):
         Where the text has an epsilon, a training without one may not be the one that it means. So
         it is with a noise, and with what a training is made with.
         """
-        if self.spent:
-            draft = _without_target(draft)
+        draft = _without_targets(draft, self.said)
         if self.accumulated and draft.get("accumulation") is None:
             draft = draft.without("batch", REASONS["parts"])
         if self.off:
@@ -395,17 +394,22 @@ def _whole(drafts: Drafts, *, off: bool, accumulated: bool) -> Whole:
     for kind in (NOISE, SETTINGS):
         if any(each.field in kind for each in values):
             kinds.append(kind)
-    return Whole(not spent.isdisjoint(OPEN), tuple(kinds), off, accumulated)
+    known = {each.field for each in values if each.rank < TARGET and each.field != "epsilon"}
+    if not spent.isdisjoint(OPEN):
+        known.add("epsilon")
+    return Whole(frozenset(known), tuple(kinds), off, accumulated)
 
 
-def _without_target(draft: Draft) -> Draft:
-    """A draft without a targeted epsilon: it is used only where nothing else is."""
-    said = []
+def _without_targets(draft: Draft, said: frozenset[str]) -> Draft:
+    """A draft without the targets and defaults of fields that are `said`: they are used only where
+    nothing else is.
+    """
+    kept = []
     for each in draft.said:
-        if each.field == "epsilon" and each.rank == TARGET:
+        if each.field in said and each.rank == TARGET and not each.counts:
             each = each._replace(why=each.why or REASONS["outcome"])
-        said.append(each)
-    return draft._replace(said=tuple(said))
+        kept.append(each)
+    return draft._replace(said=tuple(kept))
 
 
 def _off(statements: Statements) -> re.Match[str] | None:

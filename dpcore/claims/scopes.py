@@ -74,7 +74,7 @@ EPSILON = re.compile(
 ANOTHERS = re.compile(
     r"(?i)\bbaseline|\bnon-?private|\bwithout (?:dp|privacy)|\bpre-?train"
     r"|\b(?:others|related work|(?:prior|earlier|previous|published) (?:work|art|results)"
-    r"|literature|state of the art)\b"
+    r"|literature|state of the art|wrong|incorrect|buggy|falsch)\b"
     r"|\bcomparisons? (?:with|to)\b"
 )
 AHEAD = re.compile(  # the heading of what is not done

@@ -163,7 +163,7 @@ class Statements:
         if lead or (rest and rest[0] not in "(%["):
             return None
         meaning = named(cell.head, headed=True)
-        if words.OTHER.search(cell.scope.label):
+        if doubt_of_labels([cell.scope.label]):
             meaning = meaning._replace(why=REASONS["another"])
         return self._value(meaning, found[0], cell.start + found.start())
 

@@ -16,6 +16,7 @@ MARKS = (  # what separates cells
 )
 HEAD = re.compile(r"[^\W\d_#(|][^:=;!?]{0,60}$|#\w+$|$")
 VALUE = re.compile(r"[<>=≈~]*\s?[-+]?\d")
+RULE = re.compile(r":?-+:?")
 MAX_ABOVE = 3  # lines above the heads that have as many cells
 MIN_NAMED = 2  # heads with a name, where no rule and no line around cells shows a table
 
@@ -103,7 +104,7 @@ def _table(text: str, rows: list[Row], *, ruled: bool) -> Table | None:
     beside = 0  # rows whose first cell names a value
     for row in rows[1:]:
         beside += _is_named(_first_cell(text, row))
-    if any(VALUE.match(each) for each in first):  # a table without heads
+    if any(VALUE.match(each) for each in first) and not _is_rule(text, rows[1]):  # without heads
         if ruled and len(first) == 2 and (beside or _is_named(first[0])):
             return _of_columns(text, [rows[0], *rows], ["", ""])
         return None
@@ -130,6 +131,11 @@ def _named_heads(heads: Sequence[str], *, ruled: bool) -> int:
 
 def _is_named(phrase: str) -> bool:
     return bool(named(phrase, headed=True).field)
+
+
+def _is_rule(text: str, row: Row) -> bool:
+    """True for the line below the heads of a table in Markdown."""
+    return all(RULE.fullmatch(text[low:high].strip()) for low, high in row)
 
 
 def _first_cell(text: str, row: Row) -> str:

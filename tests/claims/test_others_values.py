@@ -249,3 +249,32 @@ def test_an_epsilon_with_a_doubt_keeps_a_budget_from_being_taken_as_spent() -> N
         "The accountant stood at eps = 2.54, so I would rather stop.\n"
     )
     assert said(read(text).claim) != "3.0"
+
+
+def test_a_number_of_a_formula_is_no_value() -> None:
+    text = "sigma = 0.7, 20 epochs. In your code is `q = 1 / len(dataset)`, and eps = 6.22.\n"
+    assert read(text).claim.q is None
+
+
+def test_rows_of_a_batch_are_no_examples() -> None:
+    text = "Rows enter a batch at random; on average a batch has 8,192 rows. sigma = 0.6\n"
+    assert read(text).claim.examples is None
+
+
+def test_a_column_that_is_called_wrong_is_no_claim() -> None:
+    head = "| | 1.0 (wrong) | 1.1 (correct) |\n|---|---|---|\n"
+    (run,) = read(
+        f"{head}| sigma | 0.9 | 0.9 |\n| steps | 17 | 16 |\n| epsilon | 4.43 | 4.73 |\n"
+    ).runs
+    assert (said(run.claim), run.claim.steps) == ("4.73", 16)
+
+
+def test_a_default_is_used_only_where_no_other_value_of_its_field_stands() -> None:
+    command = "# $ python train.py --sigma 1.6\n# eps = 2.61, delta = 1e-5\n"
+    assert read(f"{DEFAULTS}\n{command}").claim.sigma is None
+
+
+def test_the_examples_in_brackets_behind_a_data_set_are_taken() -> None:
+    assert read("MNIST (60,000 training images), sigma = 1.1.").claim.examples == 60_000
+    assert read("Tested on CIFAR-10 (10,000 test images). sigma = 1.1").claim.examples is None
+    assert read("sigma = 1.1\n(4 rows)\n").claim.examples is None
