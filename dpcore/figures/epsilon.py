@@ -39,7 +39,7 @@ from dpcore.figures.style import (
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
-from dpcore.privacy.report.verdict import verdict
+from dpcore.privacy.report.verdict import Worth, verdict
 
 Curves = Mapping[str, Curve]  # by accountants
 GHOST_NAME = "Pinned"
@@ -315,7 +315,7 @@ def _claimed(name: str, curve: Curve, band: Curve, epochs: FloatArray, seen: Bou
     """The hatching between an accountant's claims and the proven lower bound above, if it is seen.
 
     In a browser live_chart.js draws it while a reader points at the accountant's label, or at the
-    word for the mark of its verdict if it is `marked`.
+    word for the mark of such claims.
     """
     if band.lower is None:
         return []
@@ -330,7 +330,7 @@ def _claimed(name: str, curve: Curve, band: Curve, epochs: FloatArray, seen: Bou
         across = epochs[first:end]
         x += [*across, *across[::-1], across[0], math.nan]
         y += [*claimed[first:end], *band.lower[first:end][::-1], claimed[first], math.nan]
-    meta = {"claims": style_of(name).label, "marked": bool(too_little[-1])}
+    meta = {"claims": style_of(name).label}
     area = line(
         np.array(x), np.maximum(y, least * BARELY), OVERCLAIM, hoverinfo="skip", visible=False
     )
@@ -358,11 +358,28 @@ def _ends(curves: Curves, seen: Bounds) -> list[End]:
     for name, curve in curves.items():
         worth = ""
         if band and band.lower is not None:
-            sign, _ = SIGNS["worth"][verdict(curve, band).worth]
-            worth = f" {sign}"
+            worth = f" {_marks(curve, band)}"
         style = style_of(name)
         ends += end_of(curve, style, style.label, seen=seen, worth=worth)
     return ends
+
+
+def _marks(curve: Curve, band: Curve) -> str:
+    """The mark of a curve's last number, behind that of earlier ones which claim too much privacy.
+
+    >>> from dpcore.privacy.mechanism import Mechanism
+    >>> mechanism = Mechanism.constant(q=0.0256, sigma=1.0, steps=196)
+    >>> mma, band = (ACCOUNTANTS[name].curve(mechanism, [20, 196], 1e-5) for name in ("mma", "pld"))
+    >>> _marks(mma, band)
+    '✕→✓'
+    """
+    worth = verdict(curve, band).worth
+    sign, _ = SIGNS["worth"][worth]
+    below = curve.epsilon < np.asarray(band.lower)
+    if worth == Worth.CLAIMS_LESS or not below.any():
+        return sign
+    unsafe, _ = SIGNS["worth"][Worth.CLAIMS_LESS]
+    return f"{unsafe}→{sign}"
 
 
 def _bounds(curves: Curves, beside: Sequence[Curve], log: bool) -> Bounds:

@@ -299,8 +299,7 @@ def _epsilon_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRe
     if band and band.lower is not None:
         worths = [verdict(curve, band).worth for curve in shown.curves.values()]
         traces: Any = drawing.figure.data
-        areas = [each for each in traces if each.fill == "toself"]  # as epsilon_figure draws them
-        hatched = any(each.meta["marked"] for each in areas)
+        hatched = any(each.fill == "toself" for each in traces)  # as epsilon_figure draws areas
         st.html(signs_in_a_word([*ALWAYS, *worths], hatched=hatched))
 
 

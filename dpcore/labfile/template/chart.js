@@ -6,6 +6,7 @@ const NARROW = 620; // a narrower chart has its labels in a list below it
 const LABELS = 292; // pixels beside a wider one
 const MARGIN = { left: 44, right: 14, top: 8, bottom: 34 };
 
+const UNSAFE = "claims_less"; // the verdict on a number below the proven lower bound
 const PLAIN = "\uFE0E"; // after a sign that phones may draw as a picture
 
 /* An element of SVG as text. */
@@ -35,8 +36,8 @@ function frameOf(box) {
 function drawChart() {
   const box = byId("chart");
   const frame = frameOf(box);
-  const ends = others.map((look) => endOf(look, frame)).sort((one, other) => other.value - one.value || 0);
   const areas = areasOf(frame);
+  const ends = others.map((look) => endOf(look, frame, areas)).sort((one, other) => other.value - one.value || 0);
   let drawn = PATTERN + axes(frame) + bandOf(frame) + areas.map(areaDrawn).join("");
   for (const look of others) drawn += lineOf(look, frame);
   drawn += rangeWords(frame);
@@ -96,10 +97,13 @@ function lineOf(look, frame) {
   return element("polyline", { points: points.join(" "), ...pen, "stroke-dasharray": dash }) + dots.join("");
 }
 
-/* The label at the end of a curve: value with the mark of its kind, sign of its verdict, name. */
-function endOf(look, frame) {
+/* The label at the end of a curve: value with the mark of its kind, sign of its verdict behind that of earlier claims of too
+   much privacy, name. */
+function endOf(look, frame, areas) {
   const value = valueOf(at(look.plane));
-  const [sign, color] = head.signs[worthOf(look)];
+  const [own, color] = head.signs[worthOf(look)];
+  const earlier = worthOf(look) !== UNSAFE && areas.some((area) => area.look === look);
+  const sign = earlier ? `${head.signs[UNSAFE][0]}${PLAIN}→${own}` : own;
   const beyond = arrowOf(value);
   const number = marked(look);
   const html = `${number} <tspan fill="${color}" style="color:${color}" font-weight="700">${sign}${PLAIN}</tspan>${beyond} ${look.label}`;

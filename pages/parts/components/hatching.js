@@ -3,7 +3,7 @@
 import { added } from "./mounted.js";
 import { LINE, TARGET } from "./figure_growth.js";
 
-const MARK = "[data-claims]"; // of an accountant, or of all whose last number has the mark
+const MARK = "[data-claims]"; // of an accountant, or of all
 const SHIFT = 6; // pixels from a plot to its labels
 
 export class Hatching {
@@ -41,8 +41,7 @@ export class Hatching {
   /* The labels of the accountants whose areas are hatched now. */
   names() {
     const ways = [this.hovered, this.focused];
-    return this.areas.filter(({ claims, marked }) => ways.includes(claims) || (marked && ways.includes("")))
-      .map(({ claims }) => claims);
+    return this.areas.map(({ claims }) => claims).filter((claims) => ways.includes(claims) || ways.includes(""));
   }
 
   /* Show in the figure's traces what is pointed at. */
