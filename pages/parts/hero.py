@@ -144,7 +144,7 @@ def _recorded(form: Form, epsilon: float) -> Before | None:
     found = _found(form, epsilon)
     if found is None or not _was_recorded(form):
         return _of_defaults(form, found)
-    if math.isinf(epsilon):
+    if math.isinf(_at_recorded_delta(form, epsilon)):
         return _of_least_noise(form, found)
     how = [WORDS["how"]]
     same = marked(found.epsilon, Kind.CERTIFIED) == marked(epsilon, Kind.CERTIFIED)
@@ -180,10 +180,10 @@ def _of_defaults(form: Form, found: Recorded | None) -> Before | None:
 
 
 def _of_least_noise(form: Form, found: Recorded) -> Before:
-    """The number and the words where no epsilon is proven, as none was of any recorded training."""
+    """The words where no epsilon is proven: no recorded training is like that, and no number is."""
     accuracy = f"{100 * found.accuracy:.1f}"
     said = WORDS["of_least_noise"].format(accuracy=accuracy, epsilon=_spent(found, form))
-    return Before(WORDS["large"].format(accuracy=f"{100 * found.accuracy:.0f}"), said, said)
+    return Before(WORDS["waiting"], said, said)
 
 
 def _spent(found: Recorded, form: Form) -> str:
@@ -202,13 +202,15 @@ def _found(form: Form, epsilon: float) -> Recorded | None:
     data = form.data
     if not data.here:
         return None
-    if form.delta != DELTA:  # epsilons at two deltas cannot be compared
-        epsilon = _at_recorded_delta(form)
-    return recorded_at(data.dataset, data.source, epsilon)
+    return recorded_at(data.dataset, data.source, _at_recorded_delta(form, epsilon))
 
 
-def _at_recorded_delta(form: Form) -> float:
-    """The proven upper bound of the settings at the delta of all recorded trainings."""
+def _at_recorded_delta(form: Form, epsilon: float) -> float:
+    """The proven upper bound of the settings at the delta of all recorded trainings, since epsilons
+    at two deltas cannot be compared; `epsilon` is that at their own delta.
+    """
+    if form.delta == DELTA:
+        return epsilon
     mechanism = form.mechanism
     if mechanism is None:
         return math.inf
@@ -388,7 +390,7 @@ def kept_picture(found: Risks | None, epsilon: float, *, other_batches: bool = F
             words += f" {WORDS['beyond'].format(alone=f'{alone:g} %')}"
     single = (
         f"<div class=single><i style='width:{share}%'></i>"
-        f"<span class=term><button popovertarget=worst-case>{WORDS['worst']}</button>"
+        f"<span class=term><button popovertarget=worst-case>{WORDS['worst']}</button> {share:g} %"
         f"<span popover id=worst-case>{words}</span></span></div>"
     )
     st.html(f"<div class=kept-picture>{crowd(after)}<div>{single}{ruler(epsilon)}</div></div>")

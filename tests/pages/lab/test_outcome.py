@@ -87,8 +87,8 @@ def test_a_run_of_other_settings_is_named_so_with_its_delta(store: Store, said: 
     assert "at epsilon ≤ 0.744 at delta 1e-5: 95.3 %" in sentences[0]
     assert "The run in the chart: {accuracy} % at epsilon {epsilon}, delta 1e-5." in sentences[-1]
     assert set(numbers) == {"accuracy", "epsilon"}
-    say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2")
-    found = recorded_at("mnist", "sample", math.inf)
+    say(store, [recorded(store, FIRST, 40, Status.FINISHED)], 2.0, sigma="2")
+    found = recorded_at("mnist", "sample", 2.0)
     assert found
     assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"], "as of these settings"
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], 1e-9, sigma="2")
@@ -112,7 +112,7 @@ def test_before_a_run_the_number_is_one_that_was_recorded_at_no_larger_an_epsilo
     found = recorded_at("mnist", "sample", math.inf)
     assert found
     say(store, [])
-    assert said["learnt"][0] == [f"{100 * found.accuracy:.0f} of 100 right"]
+    assert said["learnt"][0] == ["– of 100 right"], "no number was recorded with so little noise"
     words = f"Recorded earlier at epsilon ≤ 14.5: {100 * found.accuracy:.1f} %."
     assert said["words"][0] == [f"{words} Nothing with less noise was recorded."]
     say(store, [], 1e-9)
@@ -147,7 +147,7 @@ def test_of_settings_that_were_not_recorded_the_number_is_named_that_of_the_defa
     say(store, [], 1.0, **texts)
     assert said["learnt"][0] == ["Defaults: 96 of 100"]
     words = said["words"][0][0]
-    assert words.startswith("Recorded with the defaults at epsilon ≤ 0.893: 95.7 %.")
+    assert words.startswith("Recorded with the defaults but for sigma, at epsilon ≤ 0.893: 95.7 %.")
     assert words.endswith("These settings were not recorded.")
 
 
