@@ -46,9 +46,8 @@ def follow(
 ) -> FollowedRun:
     """Follow a training of your own: count its releases, and show it in the app.
 
-    `training` is its name, or a `PrivacyEngine` of Opacus, with its `name` apart. Of an engine the
-    history is read at each `run.sync()`, and nothing is changed; `examples` are those of its data
-    set, and q and `sigma` those of its steps, unless they are given.
+    `training` is its name, or a `PrivacyEngine` of Opacus, with its `name` apart. Its history is
+    read at each `run.sync()`, and nothing is changed; its data set and steps say what is not given.
 
     `examples` is n, which is public. Each step draws each example by itself (Poisson) at the rate
     `batch` / `examples`, or `q`, clips its gradient, and adds noise of `sigma` times the clipping
@@ -58,8 +57,7 @@ def follow(
     run whose process was killed is charged for all steps that it may have taken. `done` says how
     many steps were taken at least, where the store may have missed some.
 
-    Rank 0 of several processes writes; the others count alike. `home` is the folder of the store
-    in place of DPCORE_HOME.
+    Rank 0 of several processes writes; the others count alike. `home` replaces DPCORE_HOME.
 
     Errors: ValueError for settings without an epsilon or other settings than the run has, or for a
     run that another process follows; StoreError for an `id` that cannot be looked up. Source: the

@@ -153,6 +153,9 @@ def test_an_empty_text_leads_back_to_the_example() -> None:
     assert opened().get("html")
 
 
+ONE_TRAINING = {"sigma": "1", "q": "0.01", "steps": "1000", "epsilon": "9.5", "delta": "1e-5"}
+
+
 def test_a_number_under_its_name_is_taken_by_one_press_and_all_of_a_training_are_by_one() -> None:
     text = (
         "On text we use sigma = 1, q = 0.01, 1000 steps. The guarantee on images is (9.5, 1e-5)-DP."
@@ -164,13 +167,7 @@ def test_a_number_under_its_name_is_taken_by_one_press_and_all_of_a_training_are
         *("sigma?", "q?", "steps?", "epsilon?", "delta?")
     }
     app = app.button(key="offer_all").click().run()
-    assert fields_of(app) == {
-        "sigma": "1",
-        "q": "0.01",
-        "steps": "1000",
-        "epsilon": "9.5",
-        "delta": "1e-5",
-    }
+    assert fields_of(app) == ONE_TRAINING
     assert "Holds" in standing_of(app)
     assert "offer_all" not in [each.key for each in app.button]
     assert not [each for each in parts_of(app) if each.get("at_once")]
@@ -204,13 +201,7 @@ def test_a_press_takes_what_one_paragraph_says() -> None:
     app = pasted(f"{one}\n\nModel B uses sigma = 2 and q = 0.02.")
     assert not fields_of(app)
     app = app.button(key="offer_paragraph_0").click().run()
-    assert fields_of(app) == {
-        "sigma": "1",
-        "q": "0.01",
-        "steps": "1000",
-        "epsilon": "9.5",
-        "delta": "1e-5",
-    }
+    assert fields_of(app) == ONE_TRAINING
     assert "Holds" in standing_of(app)
     app = app.button(key=f"offer_paragraph_{len(one)}").click().run()
     assert fields_of(app)["sigma"] == "2"
