@@ -101,16 +101,23 @@ function lineOf(look, frame) {
    much privacy, name. */
 function endOf(look, frame, areas) {
   const value = valueOf(at(look.plane));
-  const [own, color] = head.signs[worthOf(look)];
-  const earlier = worthOf(look) !== UNSAFE && areas.some((area) => area.look === look);
-  const sign = earlier ? `${head.signs[UNSAFE][0]}${PLAIN}→${own}` : own;
+  const worth = worthOf(look);
+  const earlier = worth !== UNSAFE && areas.some((area) => area.look === look);
+  const worths = earlier ? [UNSAFE, worth] : [worth];
+  const sign = worths.map((each) => head.signs[each][0]).join("→");
+  const drawn = worths.map(signDrawn).join("→");
   const beyond = arrowOf(value);
   const number = marked(look);
-  const html = `${number} <tspan fill="${color}" style="color:${color}" font-weight="700">${sign}${PLAIN}</tspan>${beyond} ${look.label}`;
+  const html = `${number} ${drawn}${beyond} ${look.label}`;
   return { look, value, y: frame.y(value), text: `${number} ${sign}${beyond} ${look.label}`, html: frame.labelled ? html : inHtml(html) };
 }
 
-const inHtml = (label) => label.replace("<tspan", "<b").replace("</tspan>", "</b>");
+const inHtml = (label) => label.replaceAll("<tspan", "<b").replaceAll("</tspan>", "</b>");
+
+function signDrawn(worth) {
+  const [sign, color] = head.signs[worth];
+  return element("tspan", { fill: color, style: `color:${color}`, "font-weight": 700 }, `${sign}${PLAIN}`);
+}
 
 /* An arrow for a number beyond an end of the axis. */
 function arrowOf(value) {
