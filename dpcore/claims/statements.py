@@ -50,6 +50,8 @@ PRINTED = re.compile(  # by a program: no line of prose
     r"\s*(?:\[[^\]\n]*[A-Za-z:][^\]\n]*\]|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[IWEF]\d{4}\s"
     r"|(?:INFO|DEBUG|WARN\w*|ERROR)\b|>>>\s|[^\n]*\s\|\s)"
 )
+MAX_CAPTION = 300
+CAPTION = re.compile(r"(?i)^[ \t]*(tab(?:le|elle|leau|\.)? \d[^\n]{0,200})\s*\Z", re.MULTILINE)
 COLON = re.compile(r"[^.:=\n]{1,80}:\s")
 ENDED = re.compile(rf"{STOP.pattern}|\n[^\S\n]*\n")
 DENIED = re.compile(  # before a word
@@ -141,7 +143,12 @@ class Statements:
         values = [(cell, said) for cell in table.cells if (said := self._in_cell(cell))]
         labels = {cell.scope.label for cell, _ in values}
         cited = {each for each in labels if CITED.search(each)}
+        start = table.scope.start
+        caption = CAPTION.search(self.text, max(0, start - MAX_CAPTION), start)
+        others = bool(caption) and doubt_of_labels([caption[1]])
         for cell, said in values:
+            if others:
+                said = said._replace(why=said.why or REASONS["another"])
             row = cell.scope
             if row.label in cited and cited < labels:
                 said = said._replace(why=said.why or REASONS["cited"])

@@ -278,3 +278,9 @@ def test_the_examples_in_brackets_behind_a_data_set_are_taken() -> None:
     assert read("MNIST (60,000 training images), sigma = 1.1.").claim.examples == 60_000
     assert read("Tested on CIFAR-10 (10,000 test images). sigma = 1.1").claim.examples is None
     assert read("sigma = 1.1\n(4 rows)\n").claim.examples is None
+
+
+def test_a_table_whose_caption_says_that_it_is_of_earlier_work_is_no_claim() -> None:
+    rows = "| name | sigma | epsilon |\n|---|---|---|\n| a | 2 | 1 |\n| b | 1 | 3 |\n"
+    assert read(f"Table 5: earlier results\n\n{rows}").claim == Claim()
+    assert len(read(f"Table 5: our results\n\n{rows}").runs) == 2
