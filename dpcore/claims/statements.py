@@ -51,7 +51,7 @@ PRINTED = re.compile(  # by a program: no line of prose
     r"|(?:INFO|DEBUG|WARN\w*|ERROR)\b|>>>\s|[^\n]*\s\|\s)"
 )
 MAX_CAPTION = 300
-CAPTION = re.compile(r"(?i)^[ \t]*(tab(?:le|elle|leau|\.)? \d[^\n]{0,200})\s*\Z", re.MULTILINE)
+CAPTION = re.compile(r"(?i)^[ \t]*(tab(?:le|elle|leau|\.)? \d[^\n]{0,200})[\s|]*\Z", re.MULTILINE)
 COLON = re.compile(r"[^.:=\n]{1,80}:\s")
 ENDED = re.compile(rf"{STOP.pattern}|\n[^\S\n]*\n")
 DENIED = re.compile(  # before a word
