@@ -36,11 +36,21 @@ MAX_JSON_CHARS = 1_000_000
 MAX_RUNS = 50
 # Of a value that may be the training's, though it is not taken.
 MAY_BE = (
-    *("unclear", "listed", "several", "after_runs", "earlier", "comma", "taken_back", "supposed"),
+    *(
+        "unclear",
+        "listed",
+        "several",
+        "after_runs",
+        "earlier",
+        "comma",
+        "taken_back",
+        "supposed",
+        "commented",
+    ),
 )
 OPEN = ("", *(REASONS[each] for each in MAY_BE))
 # Of an epsilon that may be a training's, though none is found that it is of.
-PUT_ASIDE = ("commented", "quoted", "cited", "failed", "other", "place", "outcome")
+PUT_ASIDE = ("quoted", "cited", "failed", "other", "place", "outcome")
 ITS_OR_NOT = (*OPEN, *(REASONS[each] for each in PUT_ASIDE))
 NOISE = frozenset(["epsilon", "sigma", "spread"])
 SETTINGS = (

@@ -284,9 +284,8 @@ def _settings_change(lines: Sequence[Part]) -> bool:
 
 
 def _ended(draft: Draft, first: float) -> Draft:
-    """The last line of a log: its counters are the ends, one more where the log counts from 0.
-
-    They are before all else that is said only if the log prints an epsilon beside them.
+    """The last line of a log: its counters are the ends, one more where the log counts from 0, if
+    it prints an epsilon beside them. Else the training may go on after it.
     """
     more = int(first == 0)
     said = []
@@ -294,7 +293,7 @@ def _ended(draft: Draft, first: float) -> Draft:
         if each.counts and _is_logged(draft):
             each = each._replace(value=each.value + more, rank=FINAL)
         elif each.counts:
-            each = each._replace(value=each.value + more, rank=PLAIN)
+            each = each._replace(why=each.why or REASONS["place"])
         said.append(each)
     return draft._replace(said=tuple(said))
 

@@ -284,3 +284,15 @@ def test_a_table_whose_caption_says_that_it_is_of_earlier_work_is_no_claim() -> 
     rows = "| name | sigma | epsilon |\n|---|---|---|\n| a | 2 | 1 |\n| b | 1 | 3 |\n"
     assert read(f"Table 5: earlier results\n\n{rows}").claim == Claim()
     assert len(read(f"Table 5: our results\n\n{rows}").runs) == 2
+
+
+def test_the_last_line_of_a_log_is_the_end_only_if_it_prints_an_epsilon() -> None:
+    lines = "{'epoch': 4.88, 'step': 200}\n{'epoch': 9.76, 'step': 400}\n"
+    text = f"sigma = 0.85\n{lines}privacy spent: {{'eps': 5.206}}\n"
+    assert read(text).claim.steps is None
+    assert read(f"  Total optimization steps = 410\n{text}").claim.steps == 410
+
+
+def test_an_epsilon_in_a_comment_keeps_a_limit_from_being_taken_as_spent() -> None:
+    limit = "noise_multiplier = 3.0\nstop_training_at_epsilon = 8.0\n"
+    assert said(read(f"# update_step=1200 dp_epsilon=4.667\n{limit}").claim) == ""
