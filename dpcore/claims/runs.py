@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcore.claims.scopes import APART, Scope
 from dpcore.claims.values import OF_N, Said, same, written
-from dpcore.claims.vocabulary import FINAL, PLAIN, REASONS, TARGET, is_neutral
+from dpcore.claims.vocabulary import FINAL, REASONS, TARGET, is_neutral
 
 NEAR = 20  # parts before and after one that it is compared with
 MIN_DIFFERENT = 2  # fields, of two parts that are of a training each
