@@ -144,7 +144,7 @@ with right:
         place.info(WORDS["how_to_read"]["same_numbers"])
 
     with odds_place:
-        if band.empty:
+        if band.empty and not sampled:
             st.markdown(attack.NO_BAND)
         if found:  # else no hundred people are drawn
             st.html(odds_icons(found))

@@ -88,6 +88,9 @@ def test_where_nothing_is_proven_the_chart_says_so(axes: str):
     assert NO_PROMISE in texts
     assert NO_BAND in [each.value for each in page.markdown]
     assert NO_PROMISE not in str(charts(opened())[-1]["layout"])
+    page = opened(sigma="0.01", axes=axes, sampler="shuffle")  # of which there is a band
+    assert NO_PROMISE not in str(charts(page)[-1]["layout"])
+    assert NO_BAND not in [each.value for each in page.markdown]
 
 
 def test_the_numbers_of_an_exactly_gaussian_release_are_the_closed_forms_rounded_outwards():
