@@ -44,9 +44,11 @@ with asking:
     try:
         target = question.target_controls(delta, rest)
     except ValueError as error:
-        result.error(labelled(str(error), question.MU))
+        st.error(labelled(str(error), question.MU), icon=":material/edit:")
 with result:
-    if target is not None:
+    if target is None:
+        st.info(question.NO_TARGET)
+    else:
         asked = question.asked_of(solved, target, setting)
         found = question.settable(asked, by)
         answers.show_sampled(sampler, asked, setting, found)

@@ -42,6 +42,7 @@ from pages.parts.results.tables import card
 
 PRIOR = own_quantity("prior")
 
+SHARE_IN_FRONT = 0.7  # of the window's height, for the chart in front of a class
 ALLOWED = ("what is proven", "what epsilon alone would allow")
 
 
@@ -84,10 +85,11 @@ origin = exports.origin_of(mechanism, delta, setting.n, exports.address())
 
 with right:
     sampler_place = st.container(gap="xsmall")
-    certain_place = st.container()
+    certain_place = st.container(key="first_words")
     warnings_place = st.container()
-    odds_place, large = st.columns([5, 7], gap="medium")
-    allowed_place = large.container()
+    beside, large = st.columns([5, 7], gap="medium")
+    odds_place = beside.container(key="people")
+    allowed_place = large.container(key="switch")
     # Emptied itself, the chart would be made anew by every run.
     early = large.empty()
     place = large.container()
@@ -129,13 +131,20 @@ with right:
         preview = partial(attack.previewed, look, setting)
         with place.container(key="in_sight", gap=None):
             exports.chart(
-                drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview=preview, fits=True
+                drawn.figure,
+                KEYS[view],
+                drawn.alt,
+                drawn.title,
+                origin,
+                preview=preview,
+                fits=True,
+                share=SHARE_IN_FRONT,
             )
     else:
         place.info(WORDS["how_to_read"]["same_numbers"])
 
     with odds_place:
-        if band.empty:
+        if band.empty and not sampled:
             st.markdown(attack.NO_BAND)
         if found:  # else no hundred people are drawn
             st.html(odds_icons(found))

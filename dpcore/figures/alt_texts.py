@@ -77,6 +77,8 @@ def tradeoff_alt(
     heights = []
     if band is not None and not band.empty:
         heights.append(_of_band("Certified", band, log))
+    elif band is not None and not otherwise:
+        heights.append("nothing proven limits the attacker")
     if otherwise:
         heights.append(_of_band(otherwise.style.label, otherwise.band, log))
     heights += [f"{each.style.label} {_of_line(each, log)}" for each in lines]

@@ -30,6 +30,7 @@ MAP_FONT = {"color": WHITE, **FONT}
 SHADE = faded(BLACK, 0.6)  # under words on a map
 ASIDE = 0.85  # of the width: where the target's label stands
 # From a mark, in shares of the width and the height: the place of its word.
+WORD = (0.12, 0.1)  # of a mark, in shares of the width and the height
 BESIDE = ((-0.05, 0.16), (-0.09, 0.09))
 
 
@@ -102,9 +103,12 @@ def heatmap_figure(
                 thick = path.sigmas
     known = ~np.isnan(thick)
     named = []
-    for mark in marks:
+    for place, mark in enumerate(marks):
         crossed = np.interp(mark.epochs, epochs[known], thick[known])
-        named.append(_mark(mark, mark.sigma > 1.01 * crossed))
+        upright = "top" if mark.sigma > 1.01 * crossed else "bottom"
+        crowded = any(_near(mark, other, epochs, sigmas) for other in marks[:place])
+        side = "left" if crowded else "right"
+        named.append(_mark(mark, f"{upright} {side}"))
     return figure_of(
         [_cells(sigmas, rows, epsilon, epochs), *strokes, *named],
         axis("epochs", **log_cells(epochs)),
@@ -186,7 +190,17 @@ def _stroke(epochs: FloatArray, path: Path) -> list[Trace]:
     return [common | edge, common | {"line": {"color": WHITE, "width": 3.5}, "name": "target"}]
 
 
-def _mark(mark: Mark, above: bool) -> Trace:
+def _near(mark: Mark, other: Mark, epochs: FloatArray, sigmas: FloatArray) -> bool:
+    """True if the words of two marks, on the same side of them, would touch."""
+    ends = np.log10(epochs[[0, -1]])
+    heights = np.log10(sigmas[[0, -1]])
+    across = _share(np.log10(mark.epochs), ends) - _share(np.log10(other.epochs), ends)
+    up = _share(np.log10(mark.sigma), heights) - _share(np.log10(other.sigma), heights)
+    return bool(abs(across) < WORD[0] and abs(up) < WORD[1])
+
+
+def _mark(mark: Mark, place: str) -> Trace:
+    """A named point, its word at this place."""
     edge = {"color": BLACK, "width": 2}
     return points(
         [mark.epochs],
@@ -196,7 +210,7 @@ def _mark(mark: Mark, above: bool) -> Trace:
         name=mark.word,
         mode="markers+text",
         text=[f"<b>{mark.word}</b>"],
-        textposition="top right" if above else "bottom right",
+        textposition=place,
         textfont=MAP_FONT,
     )
 

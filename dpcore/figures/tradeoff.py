@@ -33,6 +33,10 @@ LOWEST = math.log10(MIN_FALSE_POSITIVES)
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
 RATES = np.logspace(-6, 0, 121)
 BLIND = Style(GREY, "dot", "···", "Blind guessing")
+# Words for the reader of a chart, in place and in the key alike.
+COIN = "a coin"
+BEST = "the best attack"
+NO_PROMISE = "No promise at all:<br>nothing proven limits the attacker"
 FEW = 8  # corners: the chart shows each corner of a curve that has no more
 FILLED: Trace = {"fillcolor": BAND}
 DECIMALS = 4  # of an error, in the hover
@@ -71,7 +75,7 @@ def tradeoff_figure(
 
     The chart shows type II error against type I error, or with `log` the true-positive against the
     false-positive rate. `otherwise` is the band of batches that are not Poisson; all else becomes
-    faint. The band alone has its words beside it instead of a key.
+    faint. The band alone has its words beside it instead of a key. An empty band is said in words.
     """
     regions: list[Trace] = []
     curves: list[Trace] = []
@@ -87,7 +91,7 @@ def tradeoff_figure(
     if band is not None and not band.empty:
         style = style_of(CERTIFIED)._replace(label="Certified")
         certified = _band(band, style, log)
-        styles.insert(0, style)
+        styles.insert(0, style._replace(label=BEST))
     traces = [*regions, *certified, *curves]
     if otherwise:
         in_front = _band(otherwise.band, otherwise.style, log, between(otherwise.sampler))
@@ -95,8 +99,13 @@ def tradeoff_figure(
         poisson = [each._replace(label=f"{each.label}, Poisson") for each in styles]
         styles = [otherwise.style, *poisson]
     alone = band is not None and not lines and not otherwise and not log
-    notes = _in_place(band) if band is not None and alone else None
-    return _figure([_blind(log), *traces], styles, log, height, notes)
+    if band is not None and alone:
+        notes = _in_place(band)
+    else:
+        notes = _key_of(styles, log)
+    if band is not None and band.empty and not otherwise:
+        notes.append(_no_promise(log))
+    return _figure([_blind(log), *traces], log, height, notes)
 
 
 def attack_figure(mechanism: Mechanism) -> go.Figure:
@@ -112,11 +121,20 @@ def attack_figure(mechanism: Mechanism) -> go.Figure:
 def _in_place(band: Band) -> list[Note]:
     """The words at blind guessing and at the band, on linear axes."""
     look = {"xref": "x", "yref": "y", "showarrow": False, "font": FONT}
-    notes = [look | {"text": "a coin", "x": 0.62, "y": 0.4, "xanchor": "left", "yanchor": "bottom"}]
+    notes = [look | {"text": COIN, "x": 0.62, "y": 0.4, "xanchor": "left", "yanchor": "bottom"}]
     if not band.empty:
         at = {"x": 0.38, "y": float(band.lower.beta(0.4)), "xanchor": "right", "yanchor": "top"}
-        notes.append(look | at | {"text": "the best attack"})
+        notes.append(look | at | {"text": BEST})
     return notes
+
+
+def _no_promise(log: bool) -> Note:
+    """The words of a plot without a band: below blind guessing, or above it where that is worse."""
+    look = {"xref": "paper", "yref": "paper", "showarrow": False, "font": FONT}
+    at = {"x": 0.03, "xanchor": "left", "y": 0.06, "yanchor": "bottom", "align": "left"}
+    if log:
+        at |= {"y": 0.94, "yanchor": "top"}
+    return look | at | {"text": NO_PROMISE}
 
 
 def growth_figure(
@@ -147,7 +165,7 @@ def growth_figure(
     for each in beside:
         traces.append(_line(each, log))
         styles.append(each.style)
-    return _figure(traces, styles, log, height)
+    return _figure(traces, log, height, _key_of(styles, log))
 
 
 def _rates(f: Tradeoff, log: bool) -> FloatArray:
@@ -205,16 +223,12 @@ def _blind(log: bool) -> Trace:
     return line(x, y, BLIND, width=1.2, hovertemplate=HOVER[log])
 
 
-def _figure(
-    traces: list[Trace],
-    styles: list[Style],
-    log: bool,
-    height: int,
-    notes: list[Note] | None = None,
-) -> go.Figure:
-    """The figure with the names in the corner beyond blind guessing, unless there are notes."""
-    if notes is None:
-        notes = key([*styles, BLIND], top=not log)
+def _key_of(styles: Sequence[Style], log: bool) -> list[Note]:
+    """The names of curves in the corner beyond blind guessing."""
+    return key([*styles, BLIND._replace(label=COIN)], top=not log)
+
+
+def _figure(traces: list[Trace], log: bool, height: int, notes: list[Note]) -> go.Figure:
     if not log:
         x = axis("innocent people accused →", range=[0, 1.02])
         y = axis("members missed →", range=[0, 1.02])

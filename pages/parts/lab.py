@@ -19,7 +19,6 @@ from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import (
     CURVE,
     GHOST,
-    INVITATION,
     NO_PROMISE,
     NOW,
     RUN,
@@ -73,7 +72,7 @@ from pages.parts.results.exports import (
 from pages.parts.results.odds import WORDS, legend, not_promised, signs_in_a_word
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, verdict_table
-from pages.parts.shell.menu import chart_size, link
+from pages.parts.shell.menu import chart_size, link, press
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.step import pictured, settings_of_run, step_html, step_shown
 from pages.parts.train.followed_run import say_followed
@@ -237,7 +236,7 @@ def _accuracy_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunR
     if shown.store is None:
         without = NO_STORE
     elif shown.form.configs:
-        without = INVITATION
+        without = press("Train")
     else:
         without = UNTRAINABLE
     behind = []

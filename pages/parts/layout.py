@@ -18,6 +18,7 @@ from pages.parts.components.elements import FRAME, LEAVING, mount
 from pages.parts.controls.url_state import Remembered, no_faults, note_arrival, say_unknown
 from pages.parts.serving.files import served
 from pages.parts.shell.menu import (
+    DRAWER,
     ON,
     PAGES,
     PRESENT_MODE,
@@ -92,7 +93,7 @@ def _present_button() -> None:
     with st.container(key="present_place"), st.container(key=mode):
         st.button(label, type="tertiary", key="present_button", help=help, on_click=_turn_mode)
     if presenting():
-        st.toggle("Controls", key="drawer")  # style.css hides the first column until it is on
+        st.toggle("Controls", key=DRAWER)  # style.css hides the first column until it is on
 
 
 @uninterrupted

@@ -133,7 +133,7 @@ class ShownJob:
         if not ids or (shown and ids == [shown.id]):
             return
         st.session_state[name] = key
-        st.selectbox(
+        st.container(key="earlier").selectbox(
             f"{self.noun.capitalize()} shown",
             ids,
             format_func=lambda run: line_of(known[run]),

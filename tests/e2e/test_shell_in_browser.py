@@ -94,7 +94,22 @@ def test_presenting_shows_the_answer_in_large_type_and_the_controls_in_a_drawer(
     expect(wide.locator(".live-plot .main-svg").first).to_be_visible()
     assert wide.evaluate(LABELS) >= 28
     assert wide.evaluate(RIGHTMOST) <= 1920
+    assert wide.locator(".live-plot").bounding_box()["height"] > 0.6 * 1080
     wide.locator(".st-key-drawer label").click()
     expect(controls).to_be_visible()
     wide.locator(".st-key-drawer label").click()
     expect(controls).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("address", "answers"),
+    [("tradeoff", ["switch", "first_words", "people"]), ("calibrate", ["use_place", "people"])],
+)
+def test_on_a_phone_the_answer_comes_before_the_controls(
+    address: str, answers: list[str], in_context, app: Server
+):
+    phone = opened(in_context(390, 844, has_touch=True, is_mobile=True), f"{app.url}/{address}")
+    controls = phone.locator(".st-key-n_number").bounding_box()
+    for key in answers:
+        box = phone.locator(f".st-key-{key}").bounding_box()
+        assert box["y"] + box["height"] <= controls["y"], key

@@ -64,7 +64,9 @@ def test_a_trade_off_curve_is_told_at_one_rate_and_bounds_on_the_safe_side():
 
 
 def test_what_is_not_certified_is_not_told():
-    assert "Certified" not in tradeoff_alt(NOTHING, [gaussian_line(1.0)])
+    said = tradeoff_alt(NOTHING, [gaussian_line(1.0)])
+    assert "Certified" not in said
+    assert "nothing proven limits the attacker" in said
     assert "T = 1 " not in growth_alt({1: NOTHING, 4: EXACT}, 1.0)
 
 

@@ -94,3 +94,12 @@ def test_no_level_is_written_over_the_word_of_a_mark():
     right, up = place(Mark(epochs, sigma, "now")) - alone
     spans = np.log10(STEPS[-1] / STEPS[0]), np.log10(SIGMAS[-1] / SIGMAS[0])
     assert not (-0.05 < right / spans[0] < 0.16 and abs(up / spans[1]) < 0.09)
+
+
+def test_the_words_of_two_close_marks_stand_on_two_sides():
+    def sides(*marks: Mark) -> list[str]:
+        drawn = heatmap_figure(SIGMAS, ROWS, STEPS * Q, marks=marks).data[-len(marks) :]
+        return [each.textposition.split()[1] for each in drawn]
+
+    assert sides(Mark(5.0, 2.0, "now"), Mark(5.2, 2.1, "answer")) == ["right", "left"]
+    assert sides(Mark(5.0, 2.0, "now"), Mark(50.0, 2.1, "answer")) == ["right", "right"]

@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.figures import Line, gaussian_line, growth_figure, tradeoff_figure
 from dpcore.figures.style import style_of
-from dpcore.figures.tradeoff import ALPHA, RATES
+from dpcore.figures.tradeoff import ALPHA, NO_PROMISE, RATES
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Kind, Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
@@ -107,6 +107,10 @@ def test_a_band_that_says_nothing_and_a_length_that_is_not_certified_are_not_dra
             "Blind guessing",
             "G_mu (CLT), mu = 1.00",
         ]
+    for log in (False, True):  # a band that is not known yet is another thing
+        for band, said in ((None, False), (nothing, True), (EXACT, False)):
+            figure = tradeoff_figure(band, [], log=log)
+            assert (NO_PROMISE in [each.text for each in figure.layout.annotations]) == said
     assert [*drawn(growth_figure({1: nothing, 4: EXACT}, 1.0))] == [
         "Blind guessing",
         "Certified, T = 4, at least",

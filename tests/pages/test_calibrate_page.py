@@ -102,6 +102,48 @@ def test_the_answer_covers_the_choice_of_the_best_run_if_it_is_asked_to():
     assert "such as geometric:10" in opened(**FAST, target_best_of="many:3").error[0].value
 
 
+@pytest.mark.parametrize("runs", ["-2", "1.5", "1e12", "abc", "geometric:0.5"])
+def test_a_bad_number_of_runs_is_a_sentence_below_its_field_that_names_it(runs: str):
+    page = opened(**FAST, target_best_of=runs)
+    (fault,) = sentences(page)
+    assert fault.startswith("Best of so many runs")
+    assert question.NO_TARGET in [each.value for each in page.info]
+    assert not page.header
+
+
+@pytest.mark.parametrize("solved", ["batch", "q"])
+def test_an_answer_for_so_many_steps_says_how_many_epochs_these_become(solved: str):
+    page = opened(**FAST, solve=solved)
+    (held,) = [each.value for each in page.markdown if each.value.startswith("Held: ")]
+    first = re.fullmatch(
+        rf"Held: 196 steps. With this {solved} they are \*\*([\d.]+) epochs\*\*, not 5 epochs.",
+        held,
+    )
+    assert first
+    assert not [each for each in page.info if "not a whole number" in each.value]
+    page.button(key="use").click().run()
+    assert page.text_input(key="epochs").value == first[1]
+    assert f"they are **{first[1]} epochs**." in "".join(each.value for each in page.markdown)
+
+
+def test_an_answer_that_is_the_present_setting_has_one_mark_and_one_word():
+    page = opened(**FAST)
+    page.button(key="use").click().run()
+    names = [each.get("name") for each in charts(page)[-1]["data"]]
+    assert "now: the answer" in names
+    assert not {"now", "answer"} & set(names)
+
+
+def test_the_map_says_what_lies_beyond_it():
+    def caption(**query: str) -> str:
+        page = opened(**FAST, **query)
+        return next(each.value for each in page.caption if "Click a point" in each.value)
+
+    assert "The thick line is the target. Click" in caption()
+    assert "The target lies beyond this map." in caption(target_epsilon="1e-4")
+    assert "The answer lies beyond this map." in caption(solve="steps", target_epsilon="20")
+
+
 def test_every_quantity_can_be_solved_and_its_answer_never_overshoots():
     for solved in question.SOLVABLE:
         page = opened(solve=solved)

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
 
+from dpcore.figures.tradeoff import NO_PROMISE
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
@@ -21,7 +22,7 @@ from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import steps_counted
 from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.results import cache
-from pages.parts.results.attack import clt_curve, edges_of, error_sentence
+from pages.parts.results.attack import NO_BAND, clt_curve, edges_of, error_sentence
 from pages.parts.results.exports import csv_of, tradeoff_rows
 from pages.parts.results.sampled import sampled_risks
 from tests.pages.explained_html import unexplained
@@ -73,8 +74,23 @@ def test_what_epsilon_alone_would_allow_is_one_choice_away_with_all_pairs_and_th
     shown = names(page)
     assert {"Certified, at least", "Certified, at most", "Blind guessing"} <= set(shown)
     assert page.selectbox(key="pair").value == page.selectbox(key="pairs").value == CERTIFIED
-    assert any(name.startswith("G_mu (CLT), mu = ") for name in shown)
-    assert any(re.fullmatch(r"\(0\.318, 1e-5\) by Certified.*", name) for name in shown)
+    assert "what epsilon ≤ 0.318 alone would allow" in shown
+    assert "the CLT's estimate, mu = 0.0910" in shown
+    key = [each["text"] for each in charts(page)[-1]["layout"]["annotations"]]
+    for name in ("the best attack", "a coin"):  # as before the choice
+        assert any(text.endswith(name) for text in key), key
+
+
+@pytest.mark.parametrize("axes", ["linear", "log-log"])
+def test_where_nothing_is_proven_the_chart_says_so(axes: str):
+    page = opened(sigma="0.01", axes=axes)
+    texts = [each["text"] for each in charts(page)[-1]["layout"]["annotations"]]
+    assert NO_PROMISE in texts
+    assert NO_BAND in [each.value for each in page.markdown]
+    assert NO_PROMISE not in str(charts(opened())[-1]["layout"])
+    page = opened(sigma="0.01", axes=axes, sampler="shuffle")  # of which there is a band
+    assert NO_PROMISE not in str(charts(page)[-1]["layout"])
+    assert NO_BAND not in [each.value for each in page.markdown]
 
 
 def test_the_numbers_of_an_exactly_gaussian_release_are_the_closed_forms_rounded_outwards():

@@ -9,8 +9,9 @@ import numpy as np
 
 from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.mechanism import Kind, Reading
-from dpcore.privacy.report.numbers import LARGE, outward
+from dpcore.privacy.report.numbers import DIGITS, LARGE, outward
 
+MOST_DIGITS = 10
 TIGHT = 1.05  # "tight" is within 5 % of the certified upper bound
 
 
@@ -71,7 +72,7 @@ def _worth(reading: Reading, lower: float, upper: float, word: str) -> tuple[Wor
     if epsilon < lower:
         below = 100 * (1 - epsilon / lower)
         share = f"{below:.2g} %" if below < 99 else "at least 99 %"
-        proven = f"the proven lower bound {outward(lower, math.floor)}"
+        proven = f"the proven lower bound {_lower_than(lower, epsilon)}"
         text = f"Unsafe: {share} below {proven}. {note}"
         return Worth.CLAIMS_LESS, text.strip()
     if math.isinf(epsilon):
@@ -96,6 +97,23 @@ def _worth(reading: Reading, lower: float, upper: float, word: str) -> tuple[Wor
         return Worth.UNDECIDED, text
     text = f"Safe and tight: within 5 % of the certified value. {unproven}"
     return Worth.SOUND_AND_TIGHT, text.strip()
+
+
+def _lower_than(lower: float, claimed: float) -> str:
+    """A lower bound above what is claimed, in as many digits as tell it from that, up to ten.
+
+    >>> _lower_than(3.0712, 3.0), _lower_than(1.0016, 0.99999), _lower_than(1.002, 1.0019)
+    ('3.07', '1.001', '1.00')
+    """
+    shown = float(outward(claimed, math.ceil))
+    few = outward(lower, math.floor)
+    if math.isinf(lower) or lower <= shown:
+        return few
+    for digits in range(DIGITS, MOST_DIGITS + 1):
+        text = outward(lower, math.floor, digits)
+        if float(text) > shown:
+            return text
+    return few
 
 
 def _excess(ratio: float) -> str:

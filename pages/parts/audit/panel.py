@@ -26,6 +26,7 @@ from pages.parts.audit.results import QUICK, REQUEST, WORDS, AuditResults, examp
 from pages.parts.controls.fields import Fields, Options, labelled, own_quantity, quantity_of
 from pages.parts.controls.url_state import fields_on_screen, page_fields, page_text, write
 from pages.parts.controls.widgets import Drawing
+from pages.parts.shell.menu import press
 from pages.parts.shown_job import Asked, ShownJob, line_end, request_of
 
 # The recorded run whose settings are audited, in the session, and in the address.
@@ -155,7 +156,7 @@ def invite(asked: AuditRequest | None) -> None:
         _judged(found)
         if asked and replace(asked, config=replace(asked.config, seed=1)) != _seen_by(asked):
             st.caption(WORDS["other_settings"])
-        st.markdown(WORDS["invitation"].format(tests=len(TESTS)))
+        st.markdown(WORDS["invitation"].format(press=press("Audit", "**"), tests=len(TESTS)))
 
 
 def _seen_by(asked: AuditRequest) -> AuditRequest:

@@ -63,13 +63,17 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sa
         st.header(f"{in_words.headline(found)}{named}", anchor=False)
         exact = answer(asked, by)
         st.markdown(in_words.sentence(found, None if isinstance(exact, str) else exact.value))
+        held = in_words.held(found, setting)
+        if held:
+            st.markdown(held)
     if by != CERTIFIED:
         verdict = judged(found)
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
     if not getattr(asked.target, "runs", None):  # the attacker's figures are those of one run
-        st.html(odds_icons(cache.risks(found.mechanism, setting.delta)))
+        with st.container(key="people"):
+            st.html(odds_icons(cache.risks(found.mechanism, setting.delta)))
     st.caption(in_words.present_cost(setting, asked.target, by))
-    for note in found.notes:
+    for note in in_words.notes_of(found):
         grave = note == found.reading.note or note.startswith("delta =")
         draw = st.warning if grave else st.info
         draw(note)
@@ -78,7 +82,7 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sa
 
 def _ways_on() -> None:
     """Draw the buttons that load the answer, here and on other pages."""
-    row = st.container(horizontal=True, gap="small", vertical_alignment="center")
+    row = st.container(horizontal=True, gap="small", vertical_alignment="center", key="use_place")
     row.button("Use this answer", type="primary", on_click=carry_shown, key="use")
     if menu.SEEN not in st.session_state:  # without the app there are no other pages
         return

@@ -13,7 +13,7 @@ import streamlit as st
 from dpcore.figures import heatmap_figure
 from dpcore.figures.alt_texts import heatmap_alt
 from dpcore.figures.epsilon import GHOST_NAME
-from dpcore.figures.heatmap import Mark
+from dpcore.figures.heatmap import Mark, contour
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS
@@ -46,6 +46,8 @@ AXES = "map_axes"  # of the map that is on the screen
 FIRST = "rdp"
 PAINTED = "first_map_painted"
 PAUSE = 0.3  # seconds until the certified map is begun
+NOW = "now"
+ANSWER = "answer"
 WAITING = "So far by Rényi DP, a proven upper bound."
 
 
@@ -61,6 +63,11 @@ class Axes(NamedTuple):
     @property
     def epochs(self) -> FloatArray:
         return np.array(self.steps) * self.q
+
+    def hold(self, epochs: float, sigma: float) -> bool:
+        """True for a point that is not beyond the grid."""
+        between_epochs = self.epochs[0] <= epochs <= self.epochs[-1]
+        return bool(between_epochs and self.sigmas[0] <= sigma <= self.sigmas[-1])
 
 
 class Shown(NamedTuple):
@@ -82,15 +89,17 @@ class Shown(NamedTuple):
     def marks(self) -> list[Mark]:
         """The present point, the answer unless it has another q, and the pinned setting."""
         setting = self.setting
-        found = [Mark(setting.epochs, setting.sigma, "now")]
+        found = [Mark(setting.epochs, setting.sigma, NOW)]
         if self.target:
             asked = question.asked_of(self.solved, self.target, setting)
             answer = question.settable(asked, self.by)
             if not isinstance(answer, str):
                 first = answer.mechanism.releases[0]
                 epochs = answer.mechanism.steps * first.q
-                if first.q == setting.q:
-                    found.append(Mark(epochs, first.sigma, "answer", "diamond"))
+                if found == [Mark(epochs, first.sigma, NOW)]:
+                    found = [Mark(epochs, first.sigma, f"{NOW}: the {ANSWER}", "diamond")]
+                elif first.q == setting.q:
+                    found.append(Mark(epochs, first.sigma, ANSWER, "diamond"))
         if self.pinned:
             ghost = GHOST_NAME.lower()
             found.append(Mark(self.pinned.epochs, self.pinned.sigma, ghost, "square"))
@@ -191,12 +200,30 @@ def caption(rows: Sequence[Curve], axes: Axes, shown: Shown) -> str:
         if len(kinds) > 1:
             words += f" ({count} sigmas)"
         named.append(words)
-    thick = "" if shown.thick is None else "The thick line is the target. "
+    thick = _about_target(rows, axes, shown.thick)
     return (
         f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by"
-        f" {ACCOUNTANTS[shown.by].title}: {', '.join(named)}. {thick}Click a point to load its"
-        " sigma and epochs on all pages."
+        f" {ACCOUNTANTS[shown.by].title}: {', '.join(named)}. {thick}"
+        f"{_about_answer(axes, shown)}Click a point to load its sigma and epochs on all pages."
     )
+
+
+def _about_target(rows: Sequence[Curve], axes: Axes, target: float | None) -> str:
+    """The words on the line of the target, if a map can have one."""
+    if target is None:
+        return ""
+    line = contour(np.array(axes.sigmas), np.stack([each.epsilon for each in rows]), target)
+    if np.isnan(line).all():
+        return "The target lies beyond this map. "
+    return "The thick line is the target. "
+
+
+def _about_answer(axes: Axes, shown: Shown) -> str:
+    """The words on an answer that the map does not show; "" where it does, or there is none."""
+    for mark in shown.marks():
+        if mark.word == ANSWER and not axes.hold(mark.epochs, mark.sigma):
+            return "The answer lies beyond this map. "
+    return ""
 
 
 def axes_of(setting: ChosenSetting, by: str) -> Axes:

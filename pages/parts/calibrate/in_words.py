@@ -5,11 +5,15 @@ import math
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.solve import Answer
 from dpcore.privacy.calibration.targets import Target
-from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, spoken
+from dpcore.privacy.report.numbers import WORDS, epochs_of, nearest, outward, plain, raised, spoken
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import spent
 from pages.parts.controls.fields import epochs_text
 from pages.parts.controls.mechanism import ChosenSetting
+
+HOLDS_STEPS = ("batch", "q")  # what is solved for so many steps, whatever epochs these are
+NOTE_DIGITS = 6  # of epochs in the note that they are not whole
+ALL_DIGITS = 12  # of epochs in a field
 
 
 def value_of(found: Answer) -> str:
@@ -39,10 +43,37 @@ def headline(found: Answer) -> str:
     q = found.mechanism.releases[0].q
     text = f"{found.solved} = {value_of(found)}"
     if found.solved == "steps":
-        return f"{text}, or {epochs_text(found.mechanism.steps, q)} epochs"
+        return f"{text}, or {epochs_of(found.mechanism.steps * q, NOTE_DIGITS)}"
     if found.solved == "batch":
         return f"{text}, or q = {nearest(q)}"
     return text
+
+
+def held(found: Answer, setting: ChosenSetting) -> str:
+    """The steps for which a batch or a q was solved, and the epochs that they are with it.
+
+    "" for other answers, which keep or give the epochs.
+    """
+    if found.solved not in HOLDS_STEPS:
+        return ""
+    steps = found.mechanism.steps
+    before = _epochs(steps, setting.q)
+    after = _epochs(steps, found.mechanism.releases[0].q)
+    text = f"Held: {steps:,} steps. With this {found.solved} they are **{after}**"
+    return f"{text}." if after == before else f"{text}, not {before}."
+
+
+def _epochs(steps: int, q: float) -> str:
+    """The epochs as their field has them."""
+    return epochs_of(float(epochs_text(steps, q)), ALL_DIGITS)
+
+
+def notes_of(found: Answer) -> list[str]:
+    """The notes on an answer, but for that on its epochs where `held` says how many there are."""
+    if found.solved not in HOLDS_STEPS:
+        return list(found.notes)
+    on_epochs = f"{found.mechanism.steps} steps are "
+    return [note for note in found.notes if not note.startswith(on_epochs)]
 
 
 def sentence(found: Answer, exact: float | None = None) -> str:

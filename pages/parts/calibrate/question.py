@@ -14,12 +14,14 @@ from dpcore.privacy.calibration.targets import Target, target_of
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import Recipe
-from dpcore.privacy.selection.best_of import read_runs
-from pages.parts.controls.fields import own_quantity, read
+from dpcore.privacy.selection.best_of import FORMS, read_runs
+from pages.parts.controls.fields import Line, labelled, own_quantity, read
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.controls.setting_form import setting_on_screen
 from pages.parts.controls.url_state import fields_on_screen
+from pages.parts.controls.widgets import BEST_OF as RUNS_LABEL
 from pages.parts.controls.widgets import (
+    MAX_BEST_OF_CHARS,
     accountant_choice,
     best_of_field,
     choice_of,
@@ -29,6 +31,7 @@ from pages.parts.controls.widgets import (
 SOLVABLE = ("sigma", "steps", "batch", "q")
 TARGET = "target_"  # the keys of its fields begin with it
 BEST_OF = f"{TARGET}best_of"
+NO_TARGET = "No answer yet: one field is marked, and says what it needs."
 SIGMA_STEP = Decimal("0.01")  # of an answer, unless it is smaller than ten of them
 
 EPSILON = own_quantity("target_epsilon")
@@ -88,18 +91,38 @@ def recipe_of(setting: ChosenSetting) -> Recipe:
     return Recipe(setting.schedule, setting.rate)
 
 
-def target_controls(delta: float, rest: Any) -> Target:
+def target_controls(delta: float, rest: Any) -> Target | None:
     """Draw the target, and in the place of the `rest` of how many runs it is the best.
 
-    Errors: ValueError says why there is none.
+    None if their number cannot be read, which a sentence below its field says. Errors: ValueError
+    says why there is no target of this size.
     """
     kind = choice_of(st, "Target", tuple(TARGET_FIELDS), "target")
     size = number(TARGET_FIELDS[kind])
     runs = None
     if kind == "epsilon":
         with rest:
-            runs = best_of_field(BEST_OF)
+            try:
+                runs = best_of_field(BEST_OF)
+            except ValueError as error:
+                st.error(fault_of_runs(str(error)), icon=":material/edit:")
+                return None
     return target_of({kind: size}, delta, runs)
+
+
+def fault_of_runs(error: str) -> str:
+    """The error about the number of runs, with the label of its field.
+
+    >>> fault_of_runs("Expected runs=-2 to be a whole number from 1 to 100,000.")
+    'Best of so many runs must be a whole number from 1 to 100,000.'
+    >>> fault_of_runs("Expected mean=0.5 to be above 1 and at most 100,000.")
+    'Best of so many runs: Expected mean=0.5 to be above 1 and at most 100,000.'
+    """
+    if FORMS in error:
+        return f"{RUNS_LABEL} must be a whole number, such as 10, or a law, such as geometric:10."
+    if error.startswith("Expected runs="):
+        return labelled(error, Line(BEST_OF, RUNS_LABEL, "", MAX_BEST_OF_CHARS))
+    return f"{RUNS_LABEL}: {error}"
 
 
 def moved_target(target: Target, field: str, text: str) -> Target:

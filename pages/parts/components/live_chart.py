@@ -101,6 +101,7 @@ def live_chart(
     title: str = "",
     file: str = "",
     fits: bool = False,
+    share: float | None = None,
     preview: Callable[[str, str], Drawing | None] | None = None,
     clicked: Callable[[], None] | None = None,
 ) -> None:
@@ -109,7 +110,8 @@ def live_chart(
     Follow only runs that are active, each from `after`, the number of the last event in the figure.
     `title`, of one or several lines, stands over a picture that a reader saves in `file`; `alt` is
     read to those who do not see the chart. A chart that `fits` is lower in a low window, as far as
-    its labels allow, so that what stands below it is seen too.
+    its labels allow, so that what stands below it is seen too; in front of a class it then has this
+    `share` of the window's height.
 
     With `preview` the chart follows a slider while it is moved: it says how the chart is drawn
     where the field of a key has a text, or None where the page has to be run for that. It is called
@@ -127,6 +129,7 @@ def live_chart(
         "title": title,
         "name": file or key,
         "fits": fits,
+        "share": share,
         "presented": size != NORMAL,
         "clicks": clicked is not None,
         "plotly": files.address(files.PLOTLY),

@@ -25,6 +25,7 @@ from pages.parts.controls.url_state import (
 )
 
 FIELD_PIXELS = 106  # of the exact field
+BEST_OF = "Best of so many runs"
 MAX_BEST_OF_CHARS = 40
 # A widget that the address knows.
 BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
@@ -180,9 +181,7 @@ def best_of_field(key: str) -> NumberOfRuns | None:
     Errors: ValueError says what to write.
     """
     about = f"Epsilon then covers the choice of the best run. Write {FORMS}."
-    text = text_field(
-        st, "Best of so many runs", key, MAX_BEST_OF_CHARS, placeholder="one run", help=about
-    )
+    text = text_field(st, BEST_OF, key, MAX_BEST_OF_CHARS, placeholder="one run", help=about)
     return read_runs(text) if text.strip() else None
 
 

@@ -24,7 +24,6 @@ IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels o
 INPUT = LocalInputPerturbation()
 USES = (  # of the noisy row, from above
     "with noise",
-    "clipped to its range",
     "nearest public row",
     "chance of a flipped label",
 )
@@ -104,19 +103,18 @@ def pictures(request: Request, task: Task, public: Public) -> str:
     return table("A row before and after", "pictures", heads, rows)
 
 
-def _pictures_at(epsilon: float, task: Task, public: Public) -> tuple[str, str, str, str]:
+def _pictures_at(epsilon: float, task: Task, public: Public) -> tuple[str, str, str]:
     """Return the cells at one epsilon, from above."""
     at = f"at epsilon {epsilon:g}"
     after, values = noisy(task, epsilon, public)
-    most = f"±{short(float(np.abs(values).max()))}"
+    most = f"up to ±{short(float(np.abs(values).max()))}"
     distances = ((public.rows - after) ** 2).sum(axis=1)  # (m,)
     closest = int(np.argmin(distances))
     hit = "found again"
     if closest > 0:
         hit = public.classes[closest]
     return (
-        _image(values, f"Noisy row {at}: values within {most}", most, stretched=True),
-        _image(values, f"Noisy row clipped to its range {at}", ""),
+        _image(values, f"Noisy row {at}, clipped to its range: values {most}", most),
         _image(public.features[closest], f"Nearest public row {at}: {hit}", hit),
         nearest(INPUT.flips(epsilon), 3),
     )
@@ -137,16 +135,11 @@ def row_table(request: Request, task: Task, public: Public) -> str:
     return table("The row in numbers", "verdicts features", ("Feature", *heads), rows, heads)
 
 
-def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = False) -> str:
-    """Return an image of values in [-1, 1], or scaled to their own range: a square for each."""
-    low = -1.0
-    high = 1.0
-    if stretched:
-        low = float(values.min())
-        high = float(values.max())
+def _image(values: FloatArray, alt: str, caption: str) -> str:
+    """Return an image of values, a square for each: from -1 or less, black, to 1 or more, white."""
     side = math.ceil(math.sqrt(values.size))
     height = math.ceil(values.size / side)
-    brightness = np.clip((values - low) / max(high - low, 1e-12), 0, 1)
+    brightness = np.clip((values + 1) / 2, 0, 1)
     # Grey and opacity: what is left over is clear.
     shades = np.zeros((height * side, 2), dtype=np.uint8)
     shades[: values.size, 0] = (255 * brightness).round()

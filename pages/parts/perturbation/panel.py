@@ -35,6 +35,7 @@ from pages.parts.controls.widgets import Drawing, several
 from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, numbers
 from pages.parts.results.exports import chart
+from pages.parts.shell.menu import press
 from pages.parts.shown_job import Asked, ShownJob, line_end
 
 DEFAULT = Request()
@@ -54,7 +55,7 @@ SHOWN = ShownJob(
     ":material/play_arrow:",
     "comparison",
     "a comparison on this machine",
-    first="First comparison on this data; time unknown.",
+    first="The first comparison of these settings here: its time is not known yet.",
     replaces=True,
 )
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
@@ -197,7 +198,7 @@ def show_example(picked: Sequence[str]) -> None:
     """Draw the comparison that ships with the package."""
     st.markdown(f":blue-badge[Example] **{described(example())}**")
     st.caption(
-        "Measured before with the default settings. Press Compare for your own."
+        f"Measured before with the default settings. {press(SHOWN.verb)} for your own."
         f" {_measured(example())}"
     )
     charts(example(), picked)

@@ -15,7 +15,7 @@ from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_risk, mu_above
 from dpcore.privacy.report.numbers import marked, nearest, outward, plain, raised, rounded, short
 from dpcore.privacy.report.verdict import Worth
@@ -37,7 +37,7 @@ KEYS = {"trade-off": "attack_chart", "delta": "profile_chart", "steps": "steps_c
 PLACE = "attacks"  # of the table's words on the page
 COIN = "On the dotted line, an attacker does no better than tossing a coin."
 TRADEOFF = f"No attack gets above the grey curve. {COIN}"
-NO_BAND = f"**Nothing is certified here**, so there is no grey band. {COIN}"
+NO_BAND = "**No promise at all**: nothing proven limits the attacker, so there is no grey curve."
 
 
 class Named(NamedTuple):
@@ -266,10 +266,30 @@ def _tradeoff(look: Look, mechanism: Mechanism, delta: float) -> Picture:
 def _others(look: Look, mechanism: Mechanism, delta: float) -> list[Line]:
     """The region of one pair, the curve of all pairs, and the CLT."""
     _, pair, pairs = compared(look, mechanism, delta)
-    lines = [Line(style_of(look.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
+    label = allowed_by(cache.final(look.one, mechanism, delta).last, look.one)
+    lines = [Line(style_of(look.one)._replace(label=label), pair.f, pair.kind, region=True)]
     if look.every != CERTIFIED:  # whose pairs are the edge of the band
         lines.append(Line(style_of(look.every)._replace(label=pairs.name), pairs.f, pairs.kind))
-    return [*lines, gaussian_line(cache.mu(mechanism))]
+    return [*lines, _estimate(mechanism)]
+
+
+def allowed_by(spent: Reading, by: str) -> str:
+    """The name of all attacks that one epsilon, by one accountant, does not rule out.
+
+    >>> allowed_by(Reading(0.3174, 0.317, Kind.CERTIFIED), "pld")
+    'what epsilon ≤ 0.318 alone would allow'
+    """
+    counted = "" if by == CERTIFIED else f", by {style_of(by).label}"
+    if math.isinf(spent.value):
+        return f"no epsilon{counted}"
+    return f"what epsilon {marked(spent.value, spent.kind)} alone would allow{counted}"
+
+
+def _estimate(mechanism: Mechanism) -> Line:
+    """The curve of the central limit theorem, by a name that says what it is."""
+    mu = cache.mu(mechanism)
+    line = gaussian_line(mu)
+    return line._replace(style=line.style._replace(label=f"the CLT's estimate, mu = {short(mu)}"))
 
 
 def _profiles(look: Look, mechanism: Mechanism) -> Picture:
@@ -298,7 +318,7 @@ def _pinned(look: Look) -> list[Line]:
 
 def first_picture(look: Look, mechanism: Mechanism) -> Picture:
     """The approximation alone, for the time until the certified curves are there."""
-    lines = [gaussian_line(cache.mu(mechanism))]
+    lines = [_estimate(mechanism)]
     figure = tradeoff_figure(None, lines, log=look.log, height=HEIGHT)
     return Picture(figure, tradeoff_alt(None, lines, log=look.log), TITLE)
 

@@ -13,6 +13,7 @@ TITLE = "dpcore: private deep learning, explored"
 ICON = "🛡️"
 SEEN = "menu_shown"
 PRESENT_MODE = "present"  # in the session and in the address
+DRAWER = "drawer"  # the switch that shows the controls in this mode
 ON = "1"
 # The settings of a small chart, which has no room for buttons over it.
 SMALL = {"displayModeBar": False}
@@ -121,6 +122,21 @@ def unknown_page() -> list[str]:
 def presenting() -> bool:
     """True while the projector mode is on."""
     return st.session_state.get(PRESENT_MODE) == ON
+
+
+def controls_hidden() -> bool:
+    """True while the projector mode hides the controls of the page."""
+    return presenting() and not st.session_state.get(DRAWER)
+
+
+def press(button: str, mark: str = "") -> str:
+    """The begin of a sentence that asks for a press on a button of the controls.
+
+    `mark` stands on both sides of names.
+    """
+    if controls_hidden():
+        return f"Turn on {mark}Controls{mark} and press {mark}{button}{mark}"
+    return f"Press {mark}{button}{mark}"
 
 
 def chart_size() -> Size:

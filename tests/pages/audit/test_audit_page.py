@@ -56,6 +56,13 @@ def results_in(page: AppTest) -> list[str]:
     return [each.split("</b> ")[1].split("<")[0] for each in rows_in(page)]
 
 
+def test_it_asks_for_the_controls_where_the_projector_mode_hides_its_button(store: Store):
+    page = opened(present="1")
+    assert "Turn on **Controls** and press **Audit** to run" in words(page, "markdown")
+    page.toggle(key="drawer").set_value(True).run()
+    assert "Press **Audit** to run" in words(page, "markdown")
+
+
 def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
     page = opened()
     assert page.selectbox(key="trainer").options == [each.title for each in TRAINERS.values()]

@@ -234,6 +234,7 @@ def test_the_chart_asks_to_press_train_only_where_the_button_can_be_pressed(stor
     page = opened()
     assert not train(page).disabled
     assert notes(page) == [INVITATION]
+    assert notes(opened(present="1")) == ["Turn on Controls and press Train"]
     page = opened(dataset="other", n="60000")
     assert train(page).disabled
     assert notes(page) == [UNTRAINABLE]
