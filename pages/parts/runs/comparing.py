@@ -41,7 +41,7 @@ from pages.parts.runs.listing import (
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import link
 from pages.parts.shown_job import request_of
-from pages.parts.train.live import Names, watch
+from pages.parts.train.live import Names, watch, with_names
 from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import watched_runs
 from pages.parts.train.run_labels import NAMES
@@ -369,7 +369,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     by_dataset: dict[str, list[RunRecord]] = {}
     by_id = {}
     labels = {}
-    for place, each in enumerate(tested, 1):
+    for place, each in enumerate(_named(store, tested), 1):
         by_dataset.setdefault(each.config.dataset, []).append(each)
         by_id[each.run.id] = each
         labels[each.run.id] = f"{place}: {each.label}"
@@ -381,6 +381,12 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     chosen = st.selectbox("Mistakes of", list(labels), format_func=labels.__getitem__, key=key)
     show_mistakes(by_id[chosen])
     st.caption("All counts are on the test set. Epsilon covers only the training examples.")
+
+
+def _named(store: Store, watched: Sequence[RunRecord]) -> list[RunRecord]:
+    """The runs with their names in the table, if there are several."""
+    names = names_in_table(store, [each.run for each in watched])
+    return with_names(watched, list(names.values()))
 
 
 def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:

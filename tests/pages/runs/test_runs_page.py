@@ -54,7 +54,14 @@ def test_the_comparison_calls_runs_by_the_names_in_the_table(store: Store):
     page = opened(alike[1], other)
     assert [each["label"] for each in progress(page)] == ["Run 2", "Run 3"]
     (key,) = [each.proto.body for each in page.get("html") if 'class="run-key"' in each.proto.body]
-    assert "sigma 2" in key, "else their settings do"
+    assert "Run 3: sigma 2" in key, "else their settings do"
+    whose = [each.proto.body for each in page.get("html") if 'class="whose"' in each.proto.body]
+    assert len(whose) == 4, "the numbers, epsilon, classes and norms of one run say whose they are"
+    assert all("2: " in each and "Run 3: sigma 2<" in each for each in whose)
+    page = opened(*alike, show="classes")
+    keys = [each.proto.body for each in page.get("html") if 'class="run-key"' in each.proto.body]
+    assert "1: Run 1<" in keys[0]
+    assert page.selectbox(key="confusion_run").options == ["1: Run 1", "2: Run 2"]
     page = opened(*alike, show="settings")
     heads = [
         each.proto.body for each in page.get("html") if 'aria-label="Origin"' in each.proto.body
