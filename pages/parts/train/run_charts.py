@@ -589,7 +589,7 @@ def _seed_summary(config: RunConfig, group: Sequence[RunRecord]) -> None:
             finals[seed] = each.history.finished
     if len(finals) < 2:
         return
-    summary = in_words(list(finals.values())).replace("\n", "; ")
+    summary = in_words(list(finals.values()), ascii=False).replace("\n", "; ")
     words = f"**{described(config)}** · {summary}."
     early = len(seeds) - len(finals)
     if early:

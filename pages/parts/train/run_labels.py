@@ -60,19 +60,23 @@ def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
 
 
 def named(labels: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The names of runs, each with its label unless chance alone tells these runs apart.
+    """The names of runs, each with what its label adds, unless chance alone tells the runs apart.
 
     >>> named(["sigma 4, run 1", "sigma 4, run 2"], ["Run 14", "Run 10"])
     ['Run 14', 'Run 10']
     >>> named(["flat", "AUTO-S"], ["Run 14", "mine"])
     ['Run 14: flat', 'mine: AUTO-S']
+    >>> named(["seed 0", "seed 1"], ["Run 1, seed 0", "mine"])
+    ['Run 1, seed 0', 'mine: seed 1']
     """
     telling = [label.partition(BY_CHANCE)[0] for label in labels]
     if len(set(telling)) == 1:
         return list(names)
     found = []
     for name, words in zip(names, telling, strict=True):
-        found.append(name if name == words else f"{name}: {words}")
+        said = name.split(", ")
+        added = ", ".join(piece for piece in words.split(", ") if piece not in said)
+        found.append(f"{name}: {added}" if added else name)
     return found
 
 
