@@ -175,4 +175,4 @@ def _part(kind: str, share: float) -> str:
 
 def _label(text: str, share: float) -> str:
     """A text that ends at a share of the bar, or begins with the bar if it is longer."""
-    return f'<span style="--end:{100 * share:.2f}cqw">{text}</span>'
+    return f'<span style="--share:{100 * share:.2f}cqw">{text}</span>'
