@@ -26,6 +26,7 @@ from dpcore.figures.layout import (
     hover_text,
     key,
     log_bounds,
+    power_ticks,
 )
 from dpcore.figures.layout import line as trace_of
 from dpcore.figures.style import (
@@ -54,6 +55,7 @@ WORD = 12  # letters in a line of an area's word
 ERROR = "type II error"  # on the y axis of trade-off functions, which all end in one point
 EARLY = 0.1  # of the x axis: the alt text reads trade-off functions here
 FEW = 20  # most points of a line with markers
+MAX_POWERS = 8  # written on a logarithmic axis
 MIN_SHOWN = 1e-12  # smallest number on a logarithmic axis
 
 
@@ -78,7 +80,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line]) -> go.Figure:
         parts = end.name.split("<br>")
         most_rows = max(most_rows, len(parts) + 1)
         widest = max(widest, *map(len, parts))
-    across = {"type": "log"} if drawing.log_x else _linear_axis(lines)
+    across = _log_axis(lines) if drawing.log_x else _linear_axis(lines)
     return figure_of(
         _traces(lines, styles, drawing),
         axis(drawing.x, **across),
@@ -195,6 +197,16 @@ def _redashed(style: Style, again: int) -> Style:
     dashes = [look.dash for look in looks]
     look = looks[(dashes.index(style.dash) + again) % len(looks)]
     return style._replace(dash=look.dash, glyph=look.glyph)
+
+
+def _log_axis(lines: Sequence[Line]) -> Axis:
+    """Return the logarithmic x axis of lines, with powers of ten all written alike."""
+    x = np.concatenate([np.empty(0), *(each.x for each in lines)])
+    x = x[x > 0]
+    if not x.size:
+        return {"type": "log"}
+    ticks = power_ticks(math.log10(x.min()), math.log10(x.max()), MAX_POWERS)
+    return ticks if len(ticks["tickvals"]) > 1 else {"type": "log"}
 
 
 def _linear_axis(lines: Sequence[Line]) -> Axis:

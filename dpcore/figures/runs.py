@@ -36,6 +36,8 @@ LEVEL = Style(*BASELINES[0], "without privacy")
 MAX_POINTS = 1000  # beside the front that are drawn
 MAX_LABELLED = 8  # points of a front
 RIGHT = 110  # pixels: "90.6 % at ≤ 2.37"
+ALIKE = 1.1  # ratio of numbers up to which they stand in a column
+SEEN = 1.02  # ratio of the ends of a bar from which on it is longer than its point is wide
 WIDE = 10.0  # ratio of numbers from which an axis is logarithmic
 SYMBOLS = (
     ("circle", "●"),
@@ -88,7 +90,7 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str) -> go.Figure:
             "mode": "lines+markers+text",
             "customdata": list(map(_reached, best)),
             "texttemplate": "%{customdata}",
-            "textposition": "bottom right",
+            "textposition": ["bottom right"] * (len(best) - 1) + ["middle right"],
             "cliponaxis": False,
         }
     traces = [_points(rest, OTHERS, OTHER_COLOR), staircase]
@@ -96,14 +98,12 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str) -> go.Figure:
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
     least = min(ends, default=0.0)
     most = max(ends, default=1.0)
+    across, whole = _epsilon_axis(least, most)
     level = level_of(outcomes)
     if level:
         hover = "without privacy, %{y:.1f} %<extra></extra>"
-        traces.append(line([least, most], [100 * level] * 2, LEVEL, hovertemplate=hover))
+        traces.append(line(whole, [100 * level] * 2, LEVEL, hovertemplate=hover))
         notes.append(_level_label(level))
-    across = {"range": [0.0, 1.05 * most]}
-    if ends and most > WIDE * least:
-        across = log_cells(np.geomspace(least, most, 12))
     heights = [100 * each.accuracy for each in outcomes]
     return figure_of(
         traces,
@@ -114,6 +114,20 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str) -> go.Figure:
         right=RIGHT,
         hovermode="closest",
     )
+
+
+def _epsilon_axis(least: float, most: float) -> tuple[Axis, Numbers]:
+    """The axis of epsilons between these, and its ends: logarithmic if they lie far apart.
+
+    Where all are about equal their column stands in the middle.
+    """
+    if most > WIDE * least > 0:
+        across = log_cells(np.geomspace(least, most, 12))
+        return across, [10**end for end in across["range"]]
+    ends = [0.0, 1.05 * most]
+    if most < ALIKE * least:
+        ends = [0.0, 2 * most]
+    return {"range": ends}, ends
 
 
 def _level_label(level: float) -> Note:
@@ -129,6 +143,14 @@ def _level_label(level: float) -> Note:
         "showarrow": False,
         "font": FONT,
     }
+
+
+def seen_bars(outcomes: Sequence[Outcome]) -> bool:
+    """True if the bar of some run is long enough to be seen."""
+    for each in _private(outcomes):
+        if each.epsilon and each.lower is not None and each.lower < each.epsilon / SEEN:
+            return True
+    return False
 
 
 def _reached(outcome: Outcome) -> str:
@@ -198,7 +220,7 @@ def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]]) ->
     cells["texttemplate"] = "%{text}" if len(classes) <= MAX_WRITTEN else ""
     cells["hovertemplate"] = "%{y} answered %{x}: %{text} (%{z:.1%})<extra></extra>"
     height = max(260, 80 + 32 * min(len(classes), MAX_WRITTEN))
-    return _written_map(cells, "taken for", "is", height, autorange="reversed")
+    return _written_map(cells, "the model's answer", "class", height, autorange="reversed")
 
 
 def _in_cells(table: Iterable[Iterable[Any]], of: Callable[[Any], Any]) -> list[list[Any]]:

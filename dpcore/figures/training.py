@@ -37,11 +37,11 @@ NORM_WORDS = (
     "95 % are below",
 )
 MEDIAN = NORM_WORDS.index("half are below")
-FAN = Style(*RUNS[0], "")  # of which the median is the line that one sees
-OUTER = faded(PRIVATE, 0.18)
-INNER = faded(PRIVATE, 0.32)
-FAN_FILLS = (OUTER, INNER, INNER, OUTER)  # from each quantile to the next
+FIRST = Style(*RUNS[0], "")  # a run alone
+FAN_FILLS = (0.18, 0.32, 0.32, 0.18)  # from each quantile to the next, shares of the colour
 CLIPPED = Style(GREY, "dash", "╌╌", "C")
+NORM_LEFT = 80  # pixels: the axis's name and a power of ten
+NORM_STANDOFF = 18  # pixels between both
 NORM_RIGHT = 92  # pixels: a dash and "C = 0.025"
 
 
@@ -126,14 +126,14 @@ def track_figure(
     return figure_of(traces, _up_to(_furthest(tracks, end), x), up, height=HEIGHT)
 
 
-def classes_figure(classes: Sequence[str], accuracy: Numbers) -> go.Figure:
-    """Bars of the test accuracy of each class in percent."""
+def classes_figure(classes: Sequence[str], accuracy: Numbers, style: Style = FIRST) -> go.Figure:
+    """Bars of the test accuracy of each class in percent, in the colour of the run's line."""
     heights = percents(accuracy)
     bar = {
         "type": "bar",
         "x": list(classes),
         "y": heights,
-        "marker": {"color": PRIVATE},
+        "marker": {"color": style.color},
         "text": [f"{each:.0f}" for each in heights],
         "textposition": "outside",
         "cliponaxis": False,
@@ -206,6 +206,7 @@ def norms_figure(
     epochs: Numbers,
     norms: Sequence[Numbers],
     clip_norm: float,
+    style: Style = FIRST,
     *,
     end: float = 0.0,
 ) -> go.Figure:
@@ -224,19 +225,23 @@ def norms_figure(
     furthest = max([end, *epochs]) or 1.0
     traces = []
     for place, word in enumerate(NORM_WORDS):
-        style = FAN._replace(label=word)
-        edge = line(list(epochs), values[:, place], style, hovertemplate="%{y:.3g}")
+        quantile = style._replace(dash="solid", label=word)
+        edge = line(list(epochs), values[:, place], quantile, hovertemplate="%{y:.3g}")
         if place != MEDIAN:
-            edge["line"] = {"color": FAN.color, "width": 0.8}
+            edge["line"] = {"color": style.color, "width": 0.8}
         if place:
-            edge |= {"fill": "tonexty", "fillcolor": FAN_FILLS[place - 1]}
+            fill = faded(style.color, FAN_FILLS[place - 1])
+            edge |= {"fill": "tonexty", "fillcolor": fill}
         traces.append(edge)
     hover = "C = %{y:.3g}<extra></extra>"
     traces.append(line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate=hover))
     # More ticks have no room: the plot is low.
     y = axis("gradient norm", type="log", nticks=4, exponentformat="power")
+    y["title"] |= {"standoff": NORM_STANDOFF}
     label = End(CLIPPED, clip_norm, f"C = {clip_norm:g}")
-    return figure_of(traces, _up_to(furthest), y, ends=[label], height=HEIGHT, right=NORM_RIGHT)
+    return figure_of(
+        traces, _up_to(furthest), y, ends=[label], height=HEIGHT, left=NORM_LEFT, right=NORM_RIGHT
+    )
 
 
 def schedule_figure(mechanism: Mechanism) -> go.Figure:

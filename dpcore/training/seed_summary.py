@@ -30,24 +30,25 @@ def summary(values: Sequence[float]) -> Summary:
     )
 
 
-def in_words(finals: Sequence[Finished]) -> str:
+def in_words(finals: Sequence[Finished], *, ascii: bool = True) -> str:
     """The figures of at least one finished run, with a line for the weights and one for their
-    average, if any.
+    average, if any; in the signs of a terminal or of a page.
 
     >>> in_words([Finished(9, 1.0, 0.9), Finished(9, 1.0, 0.92), Finished(9, 1.0, 0.94)])
     '3 seeds: test accuracy 92.00% +- 2.00% (from 90.00% to 94.00%)'
     """
-    said = _with_spread("test accuracy", [final.accuracy for final in finals])
+    said = _with_spread("test accuracy", [final.accuracy for final in finals], ascii)
     averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
     if averaged:
-        said += "\n" + _with_spread("of the averaged weights", averaged)
+        said += "\n" + _with_spread("of the averaged weights", averaged, ascii)
     return said
 
 
-def _with_spread(what: str, values: Sequence[float]) -> str:
+def _with_spread(what: str, values: Sequence[float], ascii: bool) -> str:
     runs, *shares = summary(values)
-    mean, spread, least, most = (percent(each, 2, gap="") for each in shares)
-    return f"{runs} seeds: {what} {mean} +- {spread} (from {least} to {most})"
+    gap, sign = ("", "+-") if ascii else (" ", "±")
+    mean, spread, least, most = (percent(each, 2, gap=gap) for each in shares)
+    return f"{runs} seeds: {what} {mean} {sign} {spread} (from {least} to {most})"
 
 
 def with_seeds(config: RunConfig, count: int) -> list[RunConfig]:

@@ -66,7 +66,7 @@ def test_the_table_fits_beside_two_ticked_runs_on_a_laptop(in_context, app: Serv
     settings = RunConfig(features="scatter_upright", model="linear", sigma=4.0)
     runs = [recorded(store, settings, 40, Status.FINISHED) for _ in range(2)]
     page = opened(in_context(1366, 768), f"{app.url}/runs?run={runs[0]}&run={runs[1]}")
-    expect(page.get_by_role("columnheader", name="As the best")).to_be_visible()
+    expect(page.get_by_text("All 2 ticked runs together")).to_be_visible()
     box = page.locator(".runs-box")
     assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
     expect(page.get_by_text(re.compile(r"^Run \d+, upright scattering$")).first).to_be_visible()

@@ -18,7 +18,7 @@ from dpcore.figures import (
 )
 from dpcore.figures.epsilon import OVERCLAIMED, curves_panel
 from dpcore.figures.layout import LINE_PIXELS
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, SIGNS, style_of
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, SIGNS, run_styles, style_of
 from dpcore.figures.training import MAX_POINTS, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
@@ -216,6 +216,9 @@ def test_each_stretch_of_too_small_claims_has_its_own_area_and_one_out_of_sight_
 def test_classes_are_bars_and_long_series_are_thinned_and_keep_their_last_point():
     (bars,) = classes_figure(["a", "b"], [0.25, 1.0]).data
     assert list(bars.y) == [25.0, 100.0]
+    _, second = run_styles([True, True])
+    (bars,) = classes_figure(["a", "b"], [0.25, 1.0], second).data
+    assert bars.marker.color == second.color, "bars have the colour of their run's line"
     x, y = thinned(list(range(100_000)), [2.0 * i for i in range(100_000)])
     assert len(x) == MAX_POINTS
     assert (x[0], x[-1], y[-1]) == (0, 99_999, 199_998)

@@ -67,6 +67,12 @@ def test_bounds_are_rounded_outwards_and_other_numbers_to_the_nearest():
     }
 
 
+def test_powers_of_ten_are_all_written_alike_on_a_logarithmic_axis():
+    small = Line("RDP", np.array([1e-7, 1e-3]), np.array([2.0, 1.0]), "rdp")
+    figure: Any = drawing_figure(replace(FIGURE, x="delta", log_x=True), [small])
+    assert sorted(figure.layout.xaxis.ticktext) == ["10⁻³", "10⁻⁴", "10⁻⁵", "10⁻⁶", "10⁻⁷"]
+
+
 def test_tradeoff_functions_are_named_in_the_corner_by_height_and_told_before_their_end():
     x = np.linspace(0, 1, 101)
     band = Line("Certified", x, (1 - x) * 0.80019, "pld")

@@ -14,6 +14,7 @@ from dpcore.figures.runs import (
     front,
     front_alt,
     front_figure,
+    seen_bars,
     sweep_line,
 )
 from dpcore.privacy.mechanism import Kind
@@ -58,6 +59,15 @@ def test_runs_without_privacy_are_a_line_across_and_an_infinite_epsilon_is_no_po
     )
     drawn = traces(figure)
     assert drawn["without privacy"]["y"] == [97.0, 97.0]
+    low, high = figure.layout.xaxis.range
+    assert drawn["without privacy"]["x"] == [low, high], "also where all runs have one epsilon"
+    assert low < 2.0 == (low + high) / 2, "their column stands in the middle"
+    wide = front_figure(
+        [Outcome("a", 0.8, 0.1), Outcome("b", 0.9, 9.0), Outcome("c", 0.97, None)], "PLD"
+    )
+    assert wide.layout.xaxis.type == "log"
+    low, high = traces(wide)["without privacy"]["x"]
+    assert low < 0.1 < 9.0 < high
     assert len(drawn[FRONT]["x"]) + len(drawn[OTHERS]["x"]) == 1
 
 
@@ -71,6 +81,12 @@ def test_accuracy_axes_leave_room_and_start_at_zero_where_no_spread_is_known():
         sweep_line([Cell((1.0,), [0.7]), Cell((2.0,), [0.71])], "sigma").layout.yaxis.range[0] == 0
     )
     assert sweep_line([Cell((1.0,), [0.7, 0.72])], "sigma").layout.yaxis.range[0] > 40
+
+
+def test_only_bars_that_are_seen_are_spoken_of():
+    assert seen_bars([Outcome("a", 0.9, 2.0, 1.5)])
+    for unseen in (Outcome("a", 0.9, 2.0, 1.99), Outcome("b", 0.9, 2.0), Outcome("c", 0.9, None)):
+        assert not seen_bars([unseen])
 
 
 def test_the_front_is_drawn_whole_and_the_rest_is_bounded():

@@ -61,15 +61,16 @@ def test_seeds_are_summed_up_as_the_command_does_once_all_have_ended(store: Stor
     store.append(running, Finished(plan(configs[2]).steps, 4.0, 0.84, 0.93))
     store.end(running, Status.FINISHED)
     (said,) = summaries(*runs, running)
-    assert "3 seeds: test accuracy 82.00% +- 2.00% (from 80.00% to 84.00%)" in said
-    assert "3 seeds: of the averaged weights 91.00% +- 1.73% (from 90.00% to 93.00%)" in said
+    assert "3 seeds: test accuracy 82.00 % ± 2.00 % (from 80.00 % to 84.00 %)" in said
+    assert "3 seeds: of the averaged weights 91.00 % ± 1.73 % (from 90.00 % to 93.00 %)" in said
     finals = [
         Finished(1, 1.0, accuracy, averaged)
         for accuracy, averaged in ((0.8, 0.9), (0.82, 0.9), (0.84, 0.93))
     ]
-    assert all(line in said for line in in_words(finals).splitlines())
+    assert all(line in said for line in in_words(finals, ascii=False).splitlines())
     names = [line["name"] for line in charts(opened(*runs, running))[0]["data"]]
-    assert names == [f"seed {seed}{of}" for seed in range(3) for of in ("", ", averaged")]
+    labels = [f"Run {seed + 1}, EMA 0.9, seed {seed}" for seed in range(3)]
+    assert names == [f"{each}{of}" for each in labels for of in ("", ", averaged")]
 
 
 def test_a_run_that_ended_early_is_resumed_from_its_checkpoint_in_its_place(store: Store):

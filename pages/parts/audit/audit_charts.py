@@ -33,7 +33,7 @@ COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries
 RATES = (0.01, 0.001)  # false-positive rates at which the attack on the model is reported
 SMALLEST_SHOWN = 0.05  # of the certified value: smaller bounds would only stretch the line
 SIGNS = [f"<span>{MARKS[kind][1]} {words}</span>" for kind, words in SENTENCES["marks"].items()]
-LEGEND = f"<p class=legend>{' '.join(SIGNS)} <span>✕ refuted</span></p>"
+LEGEND = f"<p class=legend>{' '.join(SIGNS)} <span>✕ fails</span></p>"
 
 
 laws_of = lru_cache(maxsize=64)(score_laws)  # of a canary's score, computed once for all sessions
@@ -192,22 +192,20 @@ def number_line(found: AuditResults) -> None:
     measured = [_mark(found, each) for each in found.shown if bound_of(each) >= smallest]
     beyond = exceeding(found, certified.high)
     accountants = accountant_marks(found, certified)
-    band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
-    claim = Mark(certified.high, f"Certified {band}", CLAIM, GREY, beyond is not None)
-    figure = audit_line_figure(measured, certified, claim, accountants)
-    alt = audit_line_alt(measured, claim, accountants)
+    promise = outward(certified.high, math.ceil)
+    promised = Mark(certified.high, f"Promised ≤ {promise}", CLAIM, GREY, beyond is not None)
+    figure = audit_line_figure(measured, certified, promised, accountants)
+    alt = audit_line_alt(measured, promised, accountants)
     still_chart(figure, key="audit_line", alt=alt)
     st.html(LEGEND)
     sentences = [WORDS["order"].format(delta=plain(raised(found.request.config.delta)))]
     if beyond:
-        sentences.append(
-            f"{beyond.title} shows {_least(beyond)}: that refutes the claim and all smaller"
-            " numbers."
-        )
-    below = [each.label for each in accountants if each.value < certified.low]
+        shown = f"{beyond.title} shows {_least(beyond)}"
+        sentences.append(WORDS["broken"].format(shown=shown, promise=promise))
+    below = [each.label.rpartition(" ")[0] for each in accountants if each.refuted]
     if below:
         least = outward(certified.low, math.floor)
-        sentences.append(f"No trainer keeps {', '.join(below)}: at least {least} is proven.")
+        sentences.append(WORDS["below"].format(names=" and ".join(below), least=least))
     st.caption(" ".join(sentences))
 
 
@@ -228,7 +226,10 @@ def _mark(found: AuditResults, test: Measured) -> Mark:
 
 
 def accountant_marks(found: AuditResults, certified: Stretch) -> list[Mark]:
-    """The usual accountants, and all refuted ones, by a proof or by a test; the smallest first."""
+    """The usual accountants, and all that a proof or a test refutes; the smallest first.
+
+    Those below the proven lower bound fail for any trainer, and are marked.
+    """
     if not found.claim:
         return []
     marks = []
@@ -237,11 +238,12 @@ def accountant_marks(found: AuditResults, certified: Stretch) -> list[Mark]:
             continue
         curve = cache.final(name, found.claim, found.request.config.delta)
         value = float(curve.epsilon[-1])
-        refuted = value < certified.low or exceeding(found, value) is not None
+        below = value < certified.low
+        refuted = below or exceeding(found, value) is not None
         if math.isfinite(value) and (name in DEFAULT_ACCOUNTANTS or refuted):
             style = style_of(name)
             label = f"{style.label} {_unbroken(marked(value, curve.kind))}"
-            marks.append(Mark(value, label, CLAIM, style.color))
+            marks.append(Mark(value, label, CLAIM, style.color, below))
     return sorted(marks, key=lambda mark: mark.value)
 
 

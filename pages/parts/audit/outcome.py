@@ -39,7 +39,7 @@ def headline(found: AuditResults) -> str:
     **Guarantees:** the promise is rounded up, and what is shown is rounded down.
     """
     promised = promise_of(found)
-    failed = titles_of(found)
+    failed = failures(found)
     if promised is None:
         return _without_promise(found, failed)
     promise = f"Promised {outward(promised, math.ceil)}."
@@ -87,7 +87,7 @@ def certainty(found: AuditResults) -> str:
     promised = promise_of(found)
     if promised is None:
         return sure
-    said = f"Refuted by {titles_of(found)}, with {sure}"
+    said = f"Refuted by {failures(found)}, with {sure}"
     beyond = exceeding(found, promised)
     if beyond and not beyond.unbounded and beyond.evidence == Evidence.CONDITIONAL:
         said += f" {outward(bound_of(beyond), math.floor)} holds if all else is as promised."
@@ -99,9 +99,11 @@ def promise_of(found: AuditResults) -> float | None:
     return found.judged.claimed_upper if found.judged else None
 
 
-def titles_of(found: AuditResults) -> str:
-    """The titles of the tests that fail, separated by commas."""
-    return ", ".join(each.title for each in found.measured if each.audit in found.failed)
+def failures(found: AuditResults) -> str:
+    """How many of the tests fail, in words; "" if none does."""
+    if not found.failed:
+        return ""
+    return "{failed} of {tests} tests".format(**counts(found))
 
 
 def exceeding(found: AuditResults, value: float) -> Measured | None:
@@ -172,5 +174,5 @@ def _part(kind: str, share: float) -> str:
 
 
 def _label(text: str, share: float) -> str:
-    """A text whose end points at a share of the bar, and which never leaves it."""
-    return f'<span style="--share:{100 * share:.2f}%">{text}</span>'
+    """A text that ends at a share of the bar, or begins with the bar if it is longer."""
+    return f'<span style="--share:{100 * share:.2f}cqw">{text}</span>'

@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from dpcore import check
 from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import OWN, TRAINERS
 from dpcore.audit.request import CANARIES, MAX_CANARIES, MAX_CONFIDENCE, AuditRequest
@@ -47,7 +48,10 @@ MODEL = Options("audit_model", "Model", tuple(QUICK_FIRST))
 BESIDE = Options(
     "torch_beside", "Count torch's normal numbers too", ("yes", "no"), help=help_on("reach")
 )
-SIGMA = quantity_of("sigma", start=QUICK.sigma, key="audit_sigma")
+SIGMA = replace(  # without noise nothing is promised
+    quantity_of("sigma", start=QUICK.sigma, key="audit_sigma"),
+    accept=lambda sigma: check.positive(sigma=sigma),
+)
 BATCH = quantity_of("batch", start=QUICK.batch, key="audit_batch")
 EPOCHS = quantity_of("epochs", start=QUICK.epochs, key="audit_epochs")
 CONFIDENCE = own_quantity("confidence", most=MAX_CONFIDENCE)

@@ -26,9 +26,7 @@ _answers: dict[tuple[CheckedClaim, ...], list[str]] = {}
 
 def chosen_paper() -> Paper:
     """Draw the choice of a paper."""
-    name = choice_by_title(
-        "Paper", tuple(PAPERS), "paper", lambda name: f"{name} {PAPERS[name].short}"
-    )
+    name = choice_by_title("Paper", tuple(PAPERS), "paper", lambda name: PAPERS[name].short)
     return PAPERS[name]
 
 

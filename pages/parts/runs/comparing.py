@@ -31,6 +31,7 @@ from pages.parts.results.costs import drawn_until_known, known_cost, learn, spen
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
 from pages.parts.runs.listing import (
+    COLUMNS,
     WORDS,
     Chosen,
     final_accuracy,
@@ -41,7 +42,7 @@ from pages.parts.runs.listing import (
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import link
 from pages.parts.shown_job import request_of
-from pages.parts.train.live import Names, watch
+from pages.parts.train.live import Names, watch, with_names
 from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import watched_runs
 from pages.parts.train.run_labels import NAMES
@@ -54,11 +55,12 @@ VIEWS = ("progress", "classes", "settings", "accuracy and epsilon", "sweep")
 ORIGINS: dict[str, str] = WORDS["origins"]
 TOLD: dict[str, str] = WORDS["told"]
 OTHERS = "Audits, comparisons and runs of other versions or on data that are not here are left out."
+REST = "All other settings have their defaults."
 SAME = "These runs have the same settings. They differ only by chance."
 MAX_NAME_CHARS = 60  # in the head of a column
 MAX_RUNS_LOOKED_AT = 2000  # finished ones, the latest
 MAX_GROUPS = 20  # listed settings with several seeds
-NONE = "No training run has finished yet."
+NONE = "None of these runs is a training that has finished."
 
 
 def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
@@ -135,20 +137,19 @@ def link_elsewhere(chosen: Chosen) -> None:
 def show_differences(chosen: Chosen, names: Mapping[str, str]) -> None:
     """Draw the settings that differ, and the origins of the runs, by their ids' names."""
     runs = chosen.every
-    differing = "Settings that differ"
-    if len(runs) == 1:
-        differing += " from the defaults"
-    st.subheader(differing, anchor=False)
+    alone = len(runs) == 1
+    st.subheader("Settings" if alone else "Settings that differ", anchor=False)
     charted = [run for run in runs if run in chosen.charted and not run.followed]
     ways = [link_of_run(run.config, f"the settings of {names[run.id]}") for run in charted]
     configs = [run.config for run in charted]
     rows = different(configs)
     if charted and rows:
         st.html(_table("Settings", charted, names, rows, ways))
+        if alone:
+            st.caption(REST)
     elif len(charted) > 1:
-        st.markdown(SAME)
-        if ways[0]:  # without the app there is no page to link to
-            st.html(ways[0])
+        way = f" Load them in the {ways[0]}." if ways[0] else ""  # without the app no page has them
+        st.html(f"<p>{SAME}{way}</p>")
     told = [run for run in chosen.charted if run.followed]
     if told:
         st.html(_table("Told settings", told, names, told_settings(told)))
@@ -159,7 +160,9 @@ def show_differences(chosen: Chosen, names: Mapping[str, str]) -> None:
 
 
 def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
-    """The settings in which several runs differ, or one from the defaults, by their labels.
+    """The settings in which several runs differ, by their labels.
+
+    Of one run they are those with a column in the table, and all that are not at their defaults.
 
     >>> different([RunConfig(), RunConfig(sigma=2.0)])
     {'Noise multiplier sigma': ['1.23', '2']}
@@ -167,7 +170,7 @@ def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
     rows = {}
     for name in (*NAMES, "private"):
         if len(configs) == 1:
-            differs = name in configs[0].chosen()
+            differs = name in COLUMNS or name in configs[0].chosen()
         else:
             values = {getattr(each, name) for each in configs}
             differs = len(values) > 1
@@ -277,10 +280,20 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
         title=f"Accuracy against epsilon, {title}",
         file="pareto-front",
     )
-    st.caption(f"{WORDS['front']}{_left_out(found, outcomes, left)}{elsewhere}")
+    st.caption(f"{_in_words(outcomes)}{_left_out(found, outcomes, left)}{elsewhere}")
     numbers_table("The numbers in the chart", "front_numbers", lambda: _columns(outcomes))
     _seeds(found)
     return left
+
+
+def _in_words(outcomes: Sequence[Outcome]) -> str:
+    """How to read the chart of these runs, of what it draws alone."""
+    line = bars = ""
+    if len(charts.front(outcomes)) > 1:
+        line = WORDS["front_line"]
+    if charts.seen_bars(outcomes):
+        bars = WORDS["front_bars"]
+    return WORDS["front"].format(front=line, bars=bars)
 
 
 def outcomes_of(found: Sequence[Run], accountant: str) -> list[Outcome]:
@@ -369,7 +382,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     by_dataset: dict[str, list[RunRecord]] = {}
     by_id = {}
     labels = {}
-    for place, each in enumerate(tested, 1):
+    for place, each in enumerate(_named(store, tested), 1):
         by_dataset.setdefault(each.config.dataset, []).append(each)
         by_id[each.run.id] = each
         labels[each.run.id] = f"{place}: {each.label}"
@@ -381,6 +394,12 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     chosen = st.selectbox("Mistakes of", list(labels), format_func=labels.__getitem__, key=key)
     show_mistakes(by_id[chosen])
     st.caption("All counts are on the test set. Epsilon covers only the training examples.")
+
+
+def _named(store: Store, watched: Sequence[RunRecord]) -> list[RunRecord]:
+    """The runs with their names in the table, if there are several."""
+    names = names_in_table(store, [each.run for each in watched])
+    return with_names(watched, list(names.values()))
 
 
 def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:
@@ -425,7 +444,7 @@ def show_mistakes(watched: RunRecord) -> None:
         alt=charts.confusion_alt(names, counts),
         **picture("Test examples by class and answer", [watched]),
     )
-    columns: dict[str, list[Any]] = {"is": list(names)}
+    columns: dict[str, list[Any]] = {"class": list(names)}
     for i, name in enumerate(names):
         columns[f"answered {name}"] = [row[i] for row in counts]
     numbers_table("The numbers in the table above", "confusion_numbers", lambda: columns)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.audit.broken_trainers import OWN, TRAINERS
 from dpcore.check import verbatim
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.tabular import TABLES
@@ -63,9 +64,9 @@ CHANGED = "runs_changed"  # set once a run has started or ended
 LEFT = "runs_costs_left"  # whether epsilons are still being computed
 MAX_RUNS_JUDGED = 500  # finished ones, the latest: among them is the best
 READING = (
-    f"{STAR}: no other run has both more accuracy and less epsilon. Epsilon is certified, at each"
-    f" run's own delta. Tick up to {MAX_RUNS} runs to compare them, or click a name to see one"
-    " whole."
+    f"{STAR}: no other run is as good in accuracy and in epsilon, and better in one. Epsilon is"
+    f" certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them, or click a"
+    " name to see one whole."
 )
 LATER = "once it has ended"  # in place of an epsilon that takes long to compute
 NOTHING = "No run matches. Remove a filter to see the others."
@@ -77,8 +78,9 @@ OTHER_JOBS = {
     AUDIT.name: "audit",
     FOLLOWED.name: "followed training",
 }
+NOUNS = {PERTURBATION.name: "Comparison", AUDIT.name: "Audit"}
 ONE_RUN = "Epsilon alone"
-BEST_OF = COLUMNS["best"]["title"]
+BEST_OF = "As the best"
 
 
 def wanted_runs(store: Store) -> Wanted:
@@ -226,10 +228,6 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
         st.info(NOTHING)
         return left
     starred, coming = _draw_best(store, wanted, bound)
-    price = _price(runs_of(store, ticked))
-    prices = {}
-    if price:
-        prices = dict.fromkeys(ticked, price)
     unfinished = []
     starts = {}
     for run in runs:
@@ -239,9 +237,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
             starts[run.id] = start_of(store, run.id)
     tests = store.latest_tests(unfinished)
     numbers = run_table.numbers_of(store, ids_of(runs))
-    rows = table_rows(
-        runs, tests=tests, starts=starts, starred=starred, prices=prices, numbers=numbers
-    )
+    rows = table_rows(runs, tests=tests, starts=starts, starred=starred, numbers=numbers)
     ticking = {
         "ticked": ticked,
         "most": MAX_RUNS,
@@ -249,7 +245,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
         "heard": st.session_state.get(HEARD, 0),
     }
     runs_table(
-        columns_of(runs, order, best=bool(price)),
+        columns_of(runs, order),
         rows,
         key=KEY,
         ticking=ticking,
@@ -258,9 +254,11 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
         sorted=_sort,
         changed=_note_change,
     )
-    _turning(total, left, run_table.counted(store, "kind", wanted))
+    price = _price(runs_of(store, ticked))
+    reading = READING
     if price:
-        st.caption(WORDS["together"])
+        reading = WORDS["together"].format(count=len(ticked), price=price)
+    _turning(total, left, run_table.counted(store, "kind", wanted), reading)
     return left + coming
 
 
@@ -295,20 +293,14 @@ def table_rows(
     tests: Mapping[str, Evaluated],
     starts: Mapping[str, str],
     starred: Collection[str],
-    prices: Mapping[str, str],
     numbers: Mapping[str, int],
 ) -> list[Row]:
-    """Rows of the table: `starred` are ids of runs, and the mappings are by them.
-
-    A price is the epsilon of all ticked runs together, shown at each of them.
-    """
+    """Rows of the table: `starred` are ids of runs, and the mappings are by them."""
     rows = []
     names = short_names(runs, numbers)
     for run, name in zip(runs, names, strict=True):
         made = row(run, tests.get(run.id), starts.get(run.id, ""), starred=run.id in starred)
         made.cells["name"] = name
-        if run.id in prices:
-            made.cells["best"] = prices[run.id]
         rows.append(made)
     return rows
 
@@ -339,6 +331,8 @@ def short_names(runs: Sequence[Run], numbers: Mapping[str, int]) -> list[str]:
 def _own_name(run: Run) -> str:
     """The name that somebody gave the run; "" for a description of its settings."""
     name = name_of(run)
+    if run.kind in NOUNS and not run.name:
+        return ""
     if run.kind != TRAINING.name:
         return name
     try:
@@ -349,6 +343,10 @@ def _own_name(run: Run) -> str:
 
 
 def _numbered(run: Run, number: int) -> str:
+    if run.kind in NOUNS:
+        title = f"{NOUNS[run.kind]} {number}"
+        trainer = TRAINERS.get(run.settings.get("trainer", ""), OWN)
+        return title if trainer is OWN else f"{title}: {trainer.title.lower()}"
     unusual = [phrase(name, run.config) for name in unusual_of(run.config) if name not in COLUMNS]
     return ", ".join([f"Run {number}", *unusual])
 
@@ -377,9 +375,16 @@ def _fronts(finished: Sequence[Run], bound: float) -> tuple[dict[str, Front], in
     fronts: dict[str, Front] = {}
     for run, cost in priced:
         front = fronts.setdefault(run.settings.get("dataset", ""), [])
-        if not front or final_accuracy(run) > final_accuracy(front[-1][0]):
+        if not front or _adds(run, cost, *front[-1]):
             front.append((run, cost))
     return fronts, left
+
+
+def _adds(run: Run, cost: Reading, last: Run, spent: Reading) -> bool:
+    """True if the run belongs behind the last of a front: it is more accurate, or its equal."""
+    accuracy = final_accuracy(run)
+    equal = accuracy == final_accuracy(last) and cost.value == spent.value
+    return equal or accuracy > final_accuracy(last)
 
 
 def final_accuracy(run: Run) -> float:
@@ -524,10 +529,9 @@ def _offset() -> int:
     return int(text) // AT_ONCE * AT_ONCE
 
 
-def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list[dict[str, object]]:
-    """The columns that have something to show; `best` is that of the epsilon of choosing."""
+def columns_of(runs: Sequence[Run], order: Order) -> list[dict[str, object]]:
+    """The columns that have something to show; ticking moves none of them."""
     shown = {
-        "best": best,
         "tags": any(run.tags for run in runs),
         "owner": any(run.owner for run in runs),
     }
@@ -538,8 +542,6 @@ def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list
         column = {"id": name, **words, "sorted": ""}
         if order.by == name:
             column["sorted"] = "descending" if order.descending else "ascending"
-        if best and name == "epsilon":
-            column["title"] = ONE_RUN
         columns.append(column)
     return columns
 
@@ -558,14 +560,14 @@ def _sort() -> None:
     show_from(0)
 
 
-def _turning(total: int, left: int, kinds: Mapping[str, int]) -> None:
-    """Draw how many runs there are, by kind, and the buttons that turn to others."""
+def _turning(total: int, left: int, kinds: Mapping[str, int], reading: str) -> None:
+    """Draw how many runs there are, by kind, `reading`, and the buttons that turn to others."""
     first = _offset()
     last = min(first + AT_ONCE, total)
     row = st.container(horizontal=True, vertical_alignment="center")
     row.caption(
         f"Runs {first + 1:,} to {last:,} of {total:,}{_others_among(kinds)}."
-        f"{still_to_come(left)} {READING}"
+        f"{still_to_come(left)} {reading}"
     )
     if total <= AT_ONCE:
         return

@@ -5,13 +5,13 @@ from typing import Any
 import streamlit as st
 
 from dpcore.check import verbatim
-from dpcore.runs.in_words import name_of
 from dpcore.runs.plain_text import escaped
 from dpcore.runs.record import Status, UnknownRun
 from dpcore.runs.store import Store
 from pages.parts.cancelling import say_outcome
 from pages.parts.runs.comparing import (
     link_elsewhere,
+    names_in_table,
     show_differences,
     show_mistakes,
     show_progress,
@@ -35,16 +35,18 @@ def show_whole(store: Store, asked: str, left: Any, right: Any) -> None:
             st.warning(f"This machine has no {named}. It may have been deleted, or made elsewhere.")
             return
         row = st.container(horizontal=True, vertical_alignment="center")
-        row.header(escaped(name_of(run)), anchor=False)
+        names = names_in_table(store, [run])
+        row.header(escaped(names[run.id]), anchor=False)
         if not can_be_charted(run):
             others = Chosen([], [run])
             link_elsewhere(others)
-            show_differences(others, {run.id: name_of(run)})
+            show_differences(others, names)
             return
         show_progress(store, [run.id], row, shown_whole)
         if run.status is Status.FINISHED and not run.followed:
+            st.subheader("Mistakes on the test set", anchor=False)
             show_mistakes(watched_runs(store, [run.id])[0])
-        show_differences(Chosen([run], []), {run.id: name_of(run)})
+        show_differences(Chosen([run], []), names)
     with left:
         export_box(store, [run.id])
 

@@ -1,13 +1,12 @@
 """The live panel of runs: the browser follows their events; Python redraws it at begin and end."""
 
 from collections.abc import Callable, Sequence
-from html import escape
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from dpcore.check import verbatim
-from dpcore.figures.style import run_styles
 from dpcore.runs.expected import Pace
 from dpcore.runs.history import RunRecord
 from dpcore.runs.holding import MAX_SECONDS, can_be_held, hold, let_go, steps_granted
@@ -21,14 +20,14 @@ from pages.parts.components.elements import run_progress
 from pages.parts.controls.url_state import MAX_REASON
 from pages.parts.jobs import problems_said
 from pages.parts.results import cache
-from pages.parts.results.tables import card, drawn_line
+from pages.parts.results.tables import card
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.shown_job import say_failure
 from pages.parts.train import followed_run, run_charts
 from pages.parts.train.buttons import resume
 from pages.parts.train.run_charts import WORDS
 from pages.parts.train.run_history import watched_runs
-from pages.parts.train.run_labels import BY_CHANCE
+from pages.parts.train.run_labels import Shown, key_entries, named, shown_alone
 from pages.parts.train.run_picker import shown_runs
 from pages.parts.visitors import may_change
 
@@ -51,14 +50,25 @@ def watch(
 ) -> None:
     """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon".
 
-    Without `names` a bar has the run's description.
+    Without `names` a bar has the run's description, and a line what tells its run from the others.
     """
 
     def draw(watched: Sequence[RunRecord]) -> None:
-        named = names(watched) if names else [""] * len(watched)
-        _draw(store, watched, accountant, across, named)
+        bars = [""] * len(watched)
+        if names:
+            bars = names(watched)
+            watched = with_names(watched, bars)
+        _draw(store, watched, accountant, across, bars)
 
     draw_apart(store, ids, draw, asked)
+
+
+def with_names(watched: Sequence[RunRecord], names: Sequence[str]) -> list[RunRecord]:
+    """The runs with their names on the charts, if there are several."""
+    if len(watched) == 1:
+        return list(watched)
+    labels = named([each.label for each in watched], names)
+    return [replace(each, label=label) for each, label in zip(watched, labels, strict=True)]
 
 
 def draw_apart(
@@ -115,28 +125,32 @@ def _draw(
             if few or each.run.active or each is detail:
                 run_status(store, each, several=len(watched) > 1, name=name)
     followed_run.say_followed(watched)
+    shown = shown_alone(watched, detail)
+    run_charts.say_whose(shown)
     run_charts.run_figures(detail, accountant)
-    run_key(watched, names)
+    run_key(watched)
     run_charts.seed_summaries(watched)
     run_charts.large_charts(watched, detail, accountant, across)
     if detail.followed:
         followed_run.logged_charts(detail)
     else:
-        _charts_of_own(watched, detail, accountant)
+        _charts_of_own(watched, detail, shown, accountant)
     run_charts.evaluations_table(watched, accountant)
     run_charts.evaluations_download(store, watched, accountant)
     _statement(detail, accountant)
 
 
-def _charts_of_own(watched: Sequence[RunRecord], detail: RunRecord, accountant: str) -> None:
+def _charts_of_own(
+    watched: Sequence[RunRecord], detail: RunRecord, shown: Shown, accountant: str
+) -> None:
     """Draw what a run of this program alone tells."""
     if detail.config.acceptance != "none":
         run_charts.accepted_figures(detail, accountant)
         run_charts.decisions_strip(detail)
     own = [each for each in watched if not each.followed]
-    run_charts.small_charts(own, detail)
+    run_charts.small_charts(own, detail, shown)
     if detail.private:
-        run_charts.gradient_norms(detail)
+        run_charts.gradient_norms(detail, shown)
 
 
 def run_status(
@@ -258,22 +272,12 @@ def progress_of(watched: RunRecord, key: str, *, held: bool = False, name: str =
     run_progress(run.id, history.sequence, name or watched.words, state, key)
 
 
-def run_key(watched: Sequence[RunRecord], names: Sequence[str] = ()) -> None:
-    """Draw the key of the lines, which wraps on a narrow screen; a single run needs none.
-
-    It says what tells each run from the others, or their `names` where chance alone does.
-    """
+def run_key(watched: Sequence[RunRecord]) -> None:
+    """Draw the key of the lines; a single run needs none."""
     averaged = any(each.averages for each in watched)
     if len(watched) == 1 and not averaged:
         return
-    entries = []
-    shown = [each.label for each in watched]
-    if any(names) and any(BY_CHANCE in label for label in shown):
-        shown = names
-    styles = run_styles(each.private for each in watched)
-    for number, (name, style) in enumerate(zip(shown, styles, strict=True), 1):
-        numbered = f"{number}: " if len(watched) > 1 else ""
-        entries.append(f"<span>{numbered}{drawn_line(style)} {escape(name)}</span>")
+    entries = key_entries(watched)
     if averaged:
         entries.append("<span>dotted: averaged weights</span>")
     st.html(f'<div class="run-key">{" ".join(entries)}</div>')

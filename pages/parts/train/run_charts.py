@@ -22,7 +22,7 @@ from dpcore.figures import (
 from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
 from dpcore.figures.epsilon import epochs_at
 from dpcore.figures.layout import written
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, Style
 from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -43,6 +43,7 @@ from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, address, csv_button
 from pages.parts.train.run_history import epsilons_of, watched_runs
+from pages.parts.train.run_labels import Shown, shown_alone
 
 REPORTED = (  # field of a report, axis, words, title of the picture, whether it is a rate
     ("loss", "training loss", "training loss", "Training loss", False),
@@ -58,7 +59,8 @@ def large_charts(
     watched: Sequence[RunRecord], detail: RunRecord, accountant: str, across: str
 ) -> None:
     """Draw the accuracy of all runs, and the epsilon of the one in detail."""
-    accuracy, epsilon = st.container(key="beside").columns(2)
+    beside = st.container(key="beside")
+    accuracy, epsilon = beside.columns(2, vertical_alignment="bottom")
     with accuracy:
         accuracy_chart(watched, accountant, across, "accuracy_chart")
     mechanism = detail.plan.mechanism
@@ -81,6 +83,7 @@ def large_charts(
         follows = [Mark(*detail.since, shape=0)]
     alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
     with epsilon:
+        say_whose(shown_alone(watched, detail))
         live_chart(figure, follows, key="spent_chart", alt=alt, **picture("Epsilon", [detail]))
 
 
@@ -136,14 +139,21 @@ def decisions_strip(watched: RunRecord) -> None:
     live_chart(figure, follows, key="decisions_chart", alt=alt, **picture("Proposals", [watched]))
 
 
-def small_charts(watched: Sequence[RunRecord], detail: RunRecord) -> None:
+def say_whose(shown: Shown) -> None:
+    """Name the run of the numbers or of the chart below, if there are others."""
+    if shown.entry:
+        st.html(f'<div class="whose">{shown.entry}</div>')
+
+
+def small_charts(watched: Sequence[RunRecord], detail: RunRecord, shown: Shown) -> None:
     """Draw the loss and the clipped share of all runs, and the classes of the one in detail."""
-    *places, classes = st.columns(3)
+    *places, classes = st.columns(3, vertical_alignment="bottom")
     for place, reported in zip(places, REPORTED, strict=True):
         with place:
             _reported(watched, *reported)
     with classes:
-        _classes(detail)
+        say_whose(shown)
+        _classes(detail, shown.style)
     st.caption(WORDS["raw"])
 
 
@@ -164,12 +174,12 @@ def _reported(
     live_chart(figure, follows, key=f"{quantity}_chart", alt=alt, **picture(title, watched))
 
 
-def _classes(detail: RunRecord) -> None:
+def _classes(detail: RunRecord, style: Style) -> None:
     """Draw the accuracy of each class; before the first test, empty bars that can grow."""
     names = DATASETS[detail.config.dataset].classes
     tests = detail.history.evaluated
     heights = tests[-1].per_class if tests else []
-    figure = classes_figure(names, heights)
+    figure = classes_figure(names, heights, style)
     alt = classes_alt(names, heights, going_on=detail.run.active)
     words = picture("Test accuracy of each class", [detail])
     follows = []
@@ -178,15 +188,17 @@ def _classes(detail: RunRecord) -> None:
     live_chart(figure, follows, key="classes_chart", alt=alt, **words)
 
 
-def gradient_norms(watched: RunRecord) -> None:
+def gradient_norms(watched: RunRecord, shown: Shown | None = None) -> None:
     """Draw the gradient norms of a private run as a fan with the line C, and how to read it."""
     clip_norm = watched.config.clip_norm
+    shown = shown or shown_alone([watched], watched)
     st.markdown(f"**Gradient norms before clipping**, {described(watched.config)}")
+    say_whose(shown)
     fan, words = st.container(key="fan").columns([3, 2], gap="medium")
     stepped = watched.history.stepped
     across = [each.epoch for each in stepped]
     norms = [each.norms for each in stepped]
-    figure = norms_figure(across, norms, clip_norm, end=watched.epochs)
+    figure = norms_figure(across, norms, clip_norm, shown.style, end=watched.epochs)
     follows = []
     if watched.run.active:
         for line in range(len(NORM_QUANTILES)):
@@ -577,7 +589,7 @@ def _seed_summary(config: RunConfig, group: Sequence[RunRecord]) -> None:
             finals[seed] = each.history.finished
     if len(finals) < 2:
         return
-    summary = in_words(list(finals.values())).replace("\n", "; ")
+    summary = in_words(list(finals.values()), ascii=False).replace("\n", "; ")
     words = f"**{described(config)}** · {summary}."
     early = len(seeds) - len(finals)
     if early:

@@ -1,11 +1,16 @@
-"""Labels that tell overlaid runs apart in a few words."""
+"""Labels that tell overlaid runs apart in a few words, and the key of their lines."""
 
 from collections import Counter
 from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
 
+from dpcore.figures.style import Style, run_styles
+from dpcore.runs.history import RunRecord
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import NAMES, PLAIN, noise_of, phrase, usual_of
 from dpcore.training.settings import SETTINGS
+from pages.parts.results.tables import drawn_line
 
 UNSAID = "linear"  # not named if the features are
 MAX_PIECES = 4  # of a label, unless more are needed
@@ -52,6 +57,51 @@ def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
             label += f"{BY_CHANCE}{met[label]}"
         found.append(label)
     return found
+
+
+def named(labels: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names of runs, each with what its label adds, unless chance alone tells the runs apart.
+
+    >>> named(["sigma 4, run 1", "sigma 4, run 2"], ["Run 14", "Run 10"])
+    ['Run 14', 'Run 10']
+    >>> named(["flat", "AUTO-S"], ["Run 14", "mine"])
+    ['Run 14: flat', 'mine: AUTO-S']
+    >>> named(["seed 0", "seed 1"], ["Run 1, seed 0", "mine"])
+    ['Run 1, seed 0', 'mine: seed 1']
+    """
+    telling = [label.partition(BY_CHANCE)[0] for label in labels]
+    if len(set(telling)) == 1:
+        return list(names)
+    found = []
+    for name, words in zip(names, telling, strict=True):
+        said = name.split(", ")
+        added = ", ".join(piece for piece in words.split(", ") if piece not in said)
+        found.append(f"{name}: {added}" if added else name)
+    return found
+
+
+class Shown(NamedTuple):
+    """The run that some charts show alone: the style of its line, and its entry in the key."""
+
+    style: Style
+    entry: str  # as HTML; "" if there is no other run
+
+
+def shown_alone(watched: Sequence[RunRecord], detail: RunRecord) -> Shown:
+    """The style and entry of one of the watched runs."""
+    place = [each.run.id for each in watched].index(detail.run.id)
+    entry = key_entries(watched)[place] if len(watched) > 1 else ""
+    return Shown(run_styles(each.private for each in watched)[place], entry)
+
+
+def key_entries(watched: Sequence[RunRecord]) -> list[str]:
+    """The entry of each run in the key as HTML: its number, a piece of its line and its label."""
+    entries = []
+    styles = run_styles(each.private for each in watched)
+    for number, (each, style) in enumerate(zip(watched, styles, strict=True), 1):
+        numbered = f"{number}: " if len(watched) > 1 else ""
+        entries.append(f"<span>{numbered}{drawn_line(style)} {escape(each.label)}</span>")
+    return entries
 
 
 def _telling(configs: Sequence[RunConfig], across: Sequence[str]) -> list[str]:

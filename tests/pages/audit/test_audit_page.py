@@ -138,7 +138,7 @@ def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     page = opened(run=recorded(store))
     assert re.search(
         r"Promised 1\.\d+\. Really at least 9\.00: it adds half the noise\.</h2>"
-        r"<p>Refuted by Noise, with 95 % confidence over all tests\. 9\.00 holds if all else is as"
+        r"<p>Refuted by 1 of 5 tests, with 95 % confidence over all tests\. 9\.00 holds if all else is as"
         r" promised\.</p>",
         html_of(page),
     )
@@ -148,11 +148,12 @@ def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     assert line[:3] == ["Certified", "Proven", "Noise ≥ 9.00, p < 1e-300"]
     assert any(each.startswith("Rényi ≤") for each in line)
     assert "In and out ≈ 0.400" in line
-    assert words(page, "caption").count("Noise shows epsilon ≥ 9.00: that refutes the claim") == 1
-    assert names_in(page, REFUTED)[0] == [
-        "Noise ≥ 9.00, p < 1e-300",
-        next(each for each in line if each.startswith("Certified ")),
-    ]
+    broken = r"Noise shows epsilon ≥ 9\.00, so the promise of at most 1\.\d+ is broken\."
+    assert len(re.findall(broken, words(page, "caption"))) == 1
+    red = names_in(page, REFUTED)[0]
+    assert red[0] == "Noise ≥ 9.00, p < 1e-300"
+    assert red[1].startswith("Promised ≤ 1."), "the trainer breaks its promise, no accountant does"
+    assert [each.partition(" ")[0] for each in red[2:]] == ["CLT", "MMA"], "below what is proven"
 
 
 def test_ours_passes_and_only_what_lies_below_the_proven_bound_is_red(store: Store):
@@ -160,14 +161,15 @@ def test_ours_passes_and_only_what_lies_below_the_proven_bound_is_red(store: Sto
     assert re.search(r"Promised \S+\. Nothing above 0\.500 found: it keeps", html_of(page))
     assert "as far as 5 tests can tell." in html_of(page)
     assert "That is no proof" in html_of(page)
-    assert not names_in(page, REFUTED)[0]
-    (below,) = re.findall(r"No trainer keeps (.*): at least", words(page, "caption"))
-    assert "≤" not in below  # a proven accountant's number is never below the proven bound
+    red = [each.partition(" ")[0] for each in names_in(page, REFUTED)[0]]
+    (below,) = re.findall(r"as is proven: (.*?)\.", words(page, "caption"))
+    assert red == below.split(" and ") == ["CLT", "MMA"]  # no proven accountant is among them
 
 
 def test_an_estimate_or_an_audit_that_passes_refutes_no_number(store: Store):
     page = opened(run=recorded(store, events_of(found_noise(50.0, 0.6)), request=of_config()))
-    assert not names_in(page, REFUTED)[0]
+    red = [each.partition(" ")[0] for each in names_in(page, REFUTED)[0]]
+    assert red == ["CLT", "MMA"], "neither the promise nor an accountant that proves its number"
     assert "Noise shows" not in words(page, "caption")
     assert "No test refutes it: it keeps its promise" in html_of(page)  # chance lifts a bound
 
@@ -261,6 +263,7 @@ def test_bad_values_are_said_and_where_nothing_can_be_audited_the_button_is_off(
         ("canaries", "-1", "Canaries must "),
         ("confidence", "1", "Confidence must "),
         ("audit_sigma", "x", "Noise multiplier sigma must "),
+        ("audit_sigma", "0", "Noise multiplier sigma must be above 0"),
         ("audit_batch", "20000", "Expected batch must be at most the 10000"),
     ):
         page = opened(**{field: value})
@@ -296,7 +299,7 @@ def test_a_verdict_says_both_numbers_and_its_fault_only_where_the_test_of_it_fou
         assert said in shown
         assert ("class=beyond" in shown) == (noise is endless)
     raw = html_of(opened(run=recorded(store, events_of(claim=None))))
-    assert "Fault found by Noise" in raw
+    assert "Fault found by 1 of 5 tests" in raw
     assert "<figure class=promise-bar" not in raw
 
 

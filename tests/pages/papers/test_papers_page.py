@@ -104,6 +104,9 @@ def test_three_numbers_are_open_the_refuted_ones_first_and_the_rest_is_folded(
 
 def test_a_long_paper_is_folded_by_its_verdicts_and_a_chosen_verdict_is_seen_whole(store: Store):
     every = opened(paper="000")
+    assert every.selectbox(key="paper").options[0] == "PIGDO and MMA", (
+        "an id tells a reader nothing"
+    )
     labels = [each.label for each in every.expander]
     assert labels[:5] == [
         "8 more claims",

@@ -34,7 +34,10 @@ def test_a_click_on_a_run_shows_all_of_it_and_the_table_comes_back(store: Store)
     labels = {each.label for each in page.get("expander")}
     assert {"Export this run", "The numbers in the charts"} <= labels
     assert any("Gradient norms before clipping" in each.value for each in page.markdown)
-    assert "Settings that differ from the defaults" in [each.value for each in page.subheader]
+    assert {"Settings", "Mistakes on the test set"} <= {each.value for each in page.subheader}
+    (head,) = page.header
+    assert head.value == "Run 1", "the name of the table"
+    assert "Run 2" not in shown(page)
     page = press(page, "All runs")
     assert "one" not in page.query_params
     assert table(page)["ticked"] == [other]

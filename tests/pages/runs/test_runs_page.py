@@ -54,7 +54,14 @@ def test_the_comparison_calls_runs_by_the_names_in_the_table(store: Store):
     page = opened(alike[1], other)
     assert [each["label"] for each in progress(page)] == ["Run 2", "Run 3"]
     (key,) = [each.proto.body for each in page.get("html") if 'class="run-key"' in each.proto.body]
-    assert "sigma 2" in key, "else their settings do"
+    assert "Run 3: sigma 2" in key, "else their settings do"
+    whose = [each.proto.body for each in page.get("html") if 'class="whose"' in each.proto.body]
+    assert len(whose) == 4, "the numbers, epsilon, classes and norms of one run say whose they are"
+    assert all("2: " in each and "Run 3: sigma 2<" in each for each in whose)
+    page = opened(*alike, show="classes")
+    keys = [each.proto.body for each in page.get("html") if 'class="run-key"' in each.proto.body]
+    assert "1: Run 1<" in keys[0]
+    assert page.selectbox(key="confusion_run").options == ["1: Run 1", "2: Run 2"]
     page = opened(*alike, show="settings")
     heads = [
         each.proto.body for each in page.get("html") if 'aria-label="Origin"' in each.proto.body
@@ -79,6 +86,9 @@ def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsi
     baseline = finished(store, private=False)
     assert cells(opened(), baseline)["epsilon"] == ""
     audit = store.submit(AuditRequest(replace(CONFIG, sigma=2.0)))
+    faulty = store.submit(AuditRequest(CONFIG, "half_noise"))
+    named = [cells(opened(), each)["name"] for each in (audit, faulty)]
+    assert named == ["Audit 3", "Audit 4: half the noise"], "their columns say the rest"
     shared = ("dataset", "model", "optimizer", "sigma", "batch", "epochs")
     assert [cells(opened(), audit)[name] for name in shared] == [row[name] for name in shared]
 
@@ -100,9 +110,16 @@ def test_the_best_private_run_up_to_an_epsilon_is_named_and_marked(store: Store)
         stars = [each["id"] for each in table(page)["rows"] if "★" in each["cells"]["accuracy"]]
         assert stars == starred
         assert beaten not in stars
-    assert "★: no other run has both" in shown(page)
+    assert "★: no other run is as good in accuracy" in shown(page)
     status, _ = opened(find=runs[0]).get("button_group")[:2]
     assert [each.content for each in status.proto.options] == ["finished 1"]
+
+
+def test_equals_have_the_star_both_and_a_less_accurate_run_has_none(store: Store):
+    best = [finished_with(store, CONFIG, 0.9) for _ in range(2)]
+    finished_with(store, CONFIG, 0.8)
+    rows = table(priced("started"))["rows"]
+    assert [each["id"] for each in rows if "★" in each["cells"]["accuracy"]] == best
 
 
 def test_no_two_runs_show_the_same_name_and_none_repeats_a_column(store: Store):
@@ -152,14 +169,13 @@ def test_ticked_runs_are_compared_and_stand_in_the_address(store: Store):
 def test_several_ticked_runs_show_what_choosing_among_them_costs(store: Store):
     first, second = finished(store), finished(store)
     page = tick(opened(), first)
-    assert "best" not in [each["id"] for each in table(page)["columns"]]
+    columns = table(page)["columns"]
     page = tick(page, second)
     together = cache.final(CERTIFIED, all_released(store.runs()), CONFIG.delta).last
-    assert [cells(page, run)["best"] for run in (first, second)] == 2 * [
-        f"≤ {outward(together.value, math.ceil)}"
-    ]
-    assert cells(page, first)["epsilon"] != cells(page, first)["best"]
-    assert "covers publishing any of them" in shown(page)
+    price = f"≤ {outward(together.value, math.ceil)}"
+    assert f"All 2 ticked runs together: epsilon {price}. That covers" in shown(page)
+    assert cells(page, first)["epsilon"] != price
+    assert table(page)["columns"] == columns, "nothing moves under the pointer"
 
 
 def test_two_ticks_before_an_answer_both_count_and_an_old_one_does_not_count_twice(store: Store):
@@ -266,7 +282,7 @@ def test_runs_of_another_kind_or_version_are_listed_and_said_to_have_no_chart(st
         )
     db.close()
     page = tick(opened(), comparison, strange)
-    assert cells(page, comparison)["name"] == "Comparison of methods, Breast Cancer"
+    assert cells(page, comparison)["name"] == "Comparison 1"
     assert cells(page, strange)["status"] == "finished"
     assert addressed(page) == []
     assert set(ticked(page)) == {comparison, strange}
@@ -316,4 +332,5 @@ def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
         assert listed(opened(**query)) == found, query
     page = opened(find="no such run")
     assert "No run matches" in shown(page)
+    assert not any(word in shown(page) for word in ("Tick a run", "None of these runs"))
     assert "No run here has `tag=**b**`" in shown(opened(tag="**b**"))
