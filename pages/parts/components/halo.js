@@ -1,7 +1,7 @@
 /* A halo of two seconds around what a lesson points at. `data` has `place`, the step of the lesson, and the `targets`:
    for each the selectors of which the first that can be seen is meant. A step points once, however often it is drawn.
    Once the page is drawn it is scrolled so far that the targets stand in the window, under the card of the lesson, but the
-   large numbers stay in sight if most of a single target is seen with them. Those that find no room together are pointed
+   large numbers stay in sight if most of a chart is seen with them. Those that find no room together are pointed
    at one after the other. A reader who does anything meanwhile is left alone. */
 import { added, mounted } from "./mounted.js";
 
@@ -13,7 +13,8 @@ const STILL = 4; // looks
 const OPENING = 600; // milliseconds in which folded settings open
 const AROUND = 4; // pixels between a target and its halo
 const MARGIN = 12; // and between a target and the end of what scrolls
-const MOST = 0.6; // of the height of a target
+const LARGE = 200; // pixels: of a chart, not of a control
+const MOST = 0.6; // of the height of a chart
 const ACTS = ["wheel", "touchmove", "keydown", "pointerdown"];
 
 const found = (selector) => document.querySelector(selector);
@@ -135,9 +136,11 @@ function bring(group) {
   for (const [scroller, [top, bottom]] of spans(group)) {
     const [from, to] = room(scroller);
     const down = Math.min(bottom - to, top - from); // of a thing that is too high its top is seen
-    const free = alone(group, scroller) ? freely(scroller, from) : 0;
+    const chart = alone(group, scroller) && bottom - top > LARGE;
+    const free = freely(scroller, from);
     const enough = top + MOST * (bottom - top) - to; // then most of it is seen
-    const by = Math.min(top - from, 0) || Math.max(free >= enough ? Math.min(down, free) : down, 0);
+    const most = chart && free >= enough ? free : down; // to scroll down
+    const by = Math.min(top - from, 0) || Math.max(Math.min(down, most), 0);
     if (by) scroller.scrollBy({ top: by, behavior: motion() });
   }
 }
