@@ -193,3 +193,18 @@ def test_the_menu_shows_every_lesson_whole(in_context, app: Server):
             place = box.bounding_box()
             assert place["y"] + place["height"] < height
             assert box.evaluate("each => each.scrollWidth <= each.clientWidth")
+
+
+def test_the_line_pointed_at_stays_in_sight_above_the_verdict(in_context, app: Server):
+    page = in_context(1024, 768)
+    opened(page, app, "spot_the_fault")
+    line = page.locator(".st-key-fault_code label:has(input)").nth(14)
+    line.click()
+    verdict = page.locator(".st-key-fault_verdict")
+    expect(verdict).to_contain_text("Right: line 15")
+    page.wait_for_timeout(500)
+    place, below = line.bounding_box(), verdict.bounding_box()
+    assert place
+    assert below
+    assert place["y"] > 0
+    assert place["y"] + place["height"] <= below["y"] + 1
