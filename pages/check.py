@@ -11,6 +11,7 @@ from dpcore.claims.reading import Read
 from dpcore.claims.vocabulary import REASONS
 from dpcore.claims.worked import EXAMPLES
 from dpcore.runs.plain_text import escaped
+from pages.parts.check.claim_fields import label_of
 from pages.parts.check.entered import Entered, entered_claim, pasted_text, show_examples
 from pages.parts.check.examples import name_of
 from pages.parts.check.marked_text import show_text
@@ -24,6 +25,7 @@ NOTHING = (
     " delta, the noise, the batches and the steps{}."
 )
 SEVERAL = "The text may speak of several trainings, or corrects itself: press below what holds."
+LEFT_OUT = "Left out until there is a value in its field: {names}."
 UNSETTLED = (REASONS["several"], REASONS["taken_back"])
 ASK = ", or press a framed number below and say what it is"
 TYPE = ", or type the values below"
@@ -39,6 +41,9 @@ def show_answer(entered: Entered) -> ClaimVerdict | None:
     if entered.problem:
         st.error(escaped(entered.problem))
         return None
+    if entered.left_out:
+        names = ", ".join(map(label_of, entered.left_out))
+        st.html(f"<p class=legend>{LEFT_OUT.format(names=names)}</p>")
     if entered.empty:
         st.html(f"<p class=legend>An example. {name_of(SHOWN)}</p>")
         show_card(verdict_on(SHOWN.claim))

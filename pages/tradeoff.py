@@ -138,7 +138,7 @@ with right:
                 origin,
                 preview=preview,
                 fits=True,
-                share=SHARE_IN_FRONT,
+                share_in_front=SHARE_IN_FRONT,
             )
     else:
         place.info(WORDS["how_to_read"]["same_numbers"])

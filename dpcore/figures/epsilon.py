@@ -231,16 +231,18 @@ def curves_panel(
     ghost: Ghost | None = None,
     beside: Sequence[Curve] = (),
     bounds: Bounds | None = None,
+    judged: bool = True,
 ) -> Panel:
     """The plot of `curves_figure`, with a ghost over epochs of its own.
 
-    It has room for curves `beside`, unless the `bounds` of its axis are given.
+    It has room for curves `beside`, unless the `bounds` of its axis are given. Labels have the
+    marks of verdicts only if the curves are `judged`, which hold for Poisson batches alone.
     """
     if ghost:
         beside = [*beside, ghost.curve]
     panel = Panel([], [], [], bounds or _bounds(curves, beside, log), log)
     behind: list[Trace] = []
-    ends = _ends(curves, panel.seen)
+    ends = _ends(curves, panel.seen, judged)
     if ghost:
         style = ghost_style(ghost.label)
         behind.append(curve_line(ghost.curve, ghost.epochs, style))
@@ -351,13 +353,13 @@ def finite(values: FloatArray) -> FloatArray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _ends(curves: Curves, seen: Bounds) -> list[End]:
-    """The labels of all curves, with the marks of their verdicts if a band can judge them."""
+def _ends(curves: Curves, seen: Bounds, judged: bool) -> list[End]:
+    """The labels of all curves, with the marks of their verdicts if a band is to judge them."""
     band = curves.get(CERTIFIED)
     ends: list[End] = []
     for name, curve in curves.items():
         worth = ""
-        if band and band.lower is not None:
+        if judged and band and band.lower is not None:
             worth = f" {_marks(curve, band)}"
         style = style_of(name)
         ends += end_of(curve, style, style.label, seen=seen, worth=worth)

@@ -109,7 +109,7 @@ def lab_epsilon_figure(
     `curves` belong to the controls, `ghost` to a pinned setting. `otherwise` has batches that are
     not Poisson. Runs of other settings have a ghost each, and the one that trains has a mark.
     """
-    panel = _epsilon_panel(curves, epochs, ghost, runs, log)
+    panel = _epsilon_panel(curves, epochs, ghost, runs, log, judged=otherwise is None)
     if otherwise:
         panel = with_sampled(panel, otherwise)
     certified, ghost_ends = _ghosts(runs, panel.seen)
@@ -211,12 +211,20 @@ def _epochs_axis(end: float) -> Axis:
 
 
 def _epsilon_panel(
-    curves: Curves, x: FloatArray, ghost: Ghost | None, runs: Sequence[LabRun], log: bool
+    curves: Curves,
+    x: FloatArray,
+    ghost: Ghost | None,
+    runs: Sequence[LabRun],
+    log: bool,
+    *,
+    judged: bool,
 ) -> Panel:
     """The plot of epsilon of the controls and of the pinned setting, with room for ghosts."""
     beside = [run.ghost.curve for run in runs if run.ghost]
     bounds = FIXED if log else None
-    panel = curves_panel(curves, x, log=log, ghost=ghost, beside=beside, bounds=bounds)
+    panel = curves_panel(
+        curves, x, log=log, ghost=ghost, beside=beside, bounds=bounds, judged=judged
+    )
     for place, trace in enumerate(panel.curves, len(panel.behind)):
         trace["uid"] = f"{CURVE}{place}"
         if place == len(panel.behind) and CERTIFIED in curves:  # it comes first

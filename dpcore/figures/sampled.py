@@ -42,6 +42,7 @@ HATCHED = {
     "bgcolor": faded(BLACK, 0),
 }
 FAINT = 0.45  # opacity of the curves for Poisson batches
+MAX_LINE_CHARS = 25  # of a label beside a plot
 TINY = 1e-9  # an epsilon of 0, on a logarithmic axis
 
 
@@ -89,13 +90,21 @@ def with_sampled(panel: Panel, shown: Sampled) -> Panel:
         top = math.log10(max(most, TINY)) + 0.08
     # What is claimed for Poisson batches claims nothing about others.
     behind = [each for each in panel.behind if each["name"] != OVERCLAIMED]
-    poisson = [each._replace(name="Poisson") for each in panel.ends]
+    poisson = list(map(_of_poisson, panel.ends))
     panel = panel._replace(bounds=(low, max(high, top)))
     return panel._replace(
         behind=[*sampled_traces(shown), *map(faint, behind)],
         curves=list(map(faint, panel.curves)),
         ends=[*sampled_ends(shown, panel.seen), *poisson],
     )
+
+
+def _of_poisson(end: End) -> End:
+    """The label of a curve for Poisson batches, on one line if it fits."""
+    text = f"{end.text}, Poisson"
+    if len(text) > MAX_LINE_CHARS:
+        return end._replace(name="Poisson")
+    return end._replace(text=text)
 
 
 def profile_figure(

@@ -48,8 +48,17 @@ from dpcore.training.config import RunConfig
 from dpcore.training.slider_stops import show
 from pages.parts.attacker.game import attacker
 from pages.parts.components.elements import follows, replay
-from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart, still_chart
+from pages.parts.components.live_chart import (
+    SHARE,
+    Drawing,
+    Growth,
+    Label,
+    Mark,
+    live_chart,
+    still_chart,
+)
 from pages.parts.controls.widgets import titled
+from pages.parts.explain.lesson_panel import LESSON
 from pages.parts.hero import (
     cost_of,
     expected_accuracy,
@@ -89,6 +98,7 @@ SEEN = "lab_replay_seen"  # the last one for which the page was drawn
 REPLAY_SECONDS = 10.0
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
 HEIGHT = 368
+BELOW_CARD = 0.35  # of the window's height: the large numbers and a lesson's card are seen, too
 WHOLE_GRADIENT = "flat"  # the clipping that pictures of a step show
 ALWAYS = ("sound_and_tight", "loose", "claims_less")  # verdicts that a drag may bring
 BESIDE_HEIGHT = 240  # of the small chart
@@ -231,6 +241,11 @@ def upper_epsilon(shown: Shown) -> float:
     return math.inf
 
 
+def share_of_window() -> float:
+    """The share of the window's height that a chart takes."""
+    return BELOW_CARD if LESSON.value else SHARE
+
+
 def _accuracy_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord]) -> None:
     by_epsilon = shown.across != "epoch"
     if shown.store is None:
@@ -268,6 +283,7 @@ def _accuracy_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunR
         title="Accuracy",
         file="accuracy",
         fits=True,
+        share=share_of_window(),
     )
     if by_epsilon:
         say_left_out(watched)
@@ -293,9 +309,10 @@ def _epsilon_chart(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRe
         file=file,
         preview=partial(previewed, shown, watched),
         fits=True,
+        share=share_of_window(),
     )
     band = shown.curves.get(CERTIFIED)
-    if band and band.lower is not None:
+    if shown.otherwise is None and band and band.lower is not None:
         worths = [verdict(curve, band).worth for curve in shown.curves.values()]
         traces: Any = drawing.figure.data
         hatched = any(each.fill == "toself" for each in traces)  # as epsilon_figure draws areas

@@ -86,6 +86,31 @@ def test_every_halo_is_around_what_the_step_means_and_in_the_window(
         assert all(look["seen"] for look in looks), (step, looks)
 
 
+# The lower end of the card, and the large numbers under it.
+NUMBERS = f"""() => {{
+    const box = (each) => document.querySelector(each).getBoundingClientRect();
+    const {{ top, bottom }} = box('.st-key-kept .headline');
+    return {{ card: box('{PANEL}').bottom, top, bottom }};
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("width", "name"), [(1366, "sampling"), (1366, "shuffled"), (1024, "shuffled")]
+)
+def test_the_card_does_not_cover_the_large_numbers(in_context, app: Server, width: int, name: str):
+    page = in_context(width, 768, reduced_motion="reduce")
+    page.add_init_script(NOTE)
+    opened(page, app, name)
+    for step in range(2, LESSONS[name].length + 1):
+        page.evaluate("window.haloes = []")
+        page.locator(PANEL).get_by_role("button", name="Next").click()
+        expect(page.locator(PANEL)).to_contain_text(f"step {step} of")
+        page.wait_for_function("window.haloes.length > 0")
+        found = page.evaluate(NUMBERS)
+        assert found["card"] <= found["top"] + 1, (step, found)
+        assert found["bottom"] <= 768, (step, found)
+
+
 def test_a_reader_who_scrolls_meanwhile_is_left_where_he_is(in_context, app: Server):
     page = in_context(reduced_motion="reduce")
     page.add_init_script(f"window.targets = {json.dumps(TARGETS)}; {LOOK}")
@@ -168,3 +193,18 @@ def test_the_menu_shows_every_lesson_whole(in_context, app: Server):
             place = box.bounding_box()
             assert place["y"] + place["height"] < height
             assert box.evaluate("each => each.scrollWidth <= each.clientWidth")
+
+
+def test_the_line_pointed_at_stays_in_sight_above_the_verdict(in_context, app: Server):
+    page = in_context(1024, 768)
+    opened(page, app, "spot_the_fault")
+    line = page.locator(".st-key-fault_code label:has(input)").nth(14)
+    line.click()
+    verdict = page.locator(".st-key-fault_verdict")
+    expect(verdict).to_contain_text("Right: line 15")
+    page.wait_for_timeout(500)
+    place, below = line.bounding_box(), verdict.bounding_box()
+    assert place
+    assert below
+    assert place["y"] > 0
+    assert place["y"] + place["height"] <= below["y"] + 1

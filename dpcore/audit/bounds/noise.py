@@ -72,15 +72,15 @@ def audit_noise(
         sigma_below = below * max(kinds)
         bound = f"sigma is at most {outward(sigma_below, math.ceil, 4)}"
     epsilon = epsilon_with_noise(mechanism, below, delta)
+    proven = f"epsilon is at least {least(epsilon)}"
+    if epsilon == inf:
+        proven = "no epsilon holds"
     return Finding(
         confidence=confidence,
         p_value=float(gammainc(x.size / 2, total / 2)),
         epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        shows=(
-            f"From {x.size:,} numbers, {bound}: epsilon is at least {least(epsilon)} if all else"
-            " is as charged."
-        ),
+        shows=f"From {x.size:,} numbers, {bound}: {proven} if all else is as charged.",
         figures={
             "projections": x.size,
             "factor": sqrt(total / x.size),  # measured noise over the noise charged

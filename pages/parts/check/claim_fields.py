@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.selection.best_of import read_runs
+from dpcore.runs.plain_text import escaped
 from pages.parts.controls.url_state import page_text, write
 from pages.parts.controls.widgets import best_of_field, choice_by_title, text_field
 
@@ -64,22 +66,45 @@ def said_by_hand(by_hand: Sequence[str]) -> str:
     return f"Set by hand: {', '.join(map(label_of, by_hand))}."
 
 
+def faults_of(texts: Mapping[str, str]) -> dict[str, str]:
+    """The fields whose texts are no values, each with what to write instead.
+
+    >>> faults_of({"sigma": "abc", "delta": "1e-5"})
+    {'sigma': 'Sigma: write a number above 0, for example 1.1.'}
+    """
+    found = {}
+    for name, text in texts.items():
+        try:
+            claim_of({name: text})
+        except ValueError as error:
+            found[name] = str(error)
+    return found
+
+
 def draw_fields() -> None:
-    """Draw all fields. Errors: ValueError for a number of runs that is none."""
+    """Draw all fields, each with what is wrong in it."""
+    faults = faults_of(field_texts())
     names = list(FIELDS)
     for first in range(0, len(names), BESIDE):  # row by row, which keeps their order on a telephone
         beside = names[first : first + BESIDE]
         for column, name in zip(st.columns(BESIDE, gap="small"), beside, strict=False):
             help = help_on(HELP.get(name, name))
             text_field(column, label_of(name), key_of(name), MAX_FIELD_CHARS, help=help)
+            _say_fault(column, name, faults)
     columns = st.columns(BESIDE, gap="small")
     for column, name in zip(columns, CHOICES, strict=False):
         titles = {UNSAID: "not said", **titles_of(name)}
         help = help_on(HELP.get(name, name))
         with column:
             choice_by_title(CHOICES[name], tuple(titles), key_of(name), titles.__getitem__, help)
-    with columns[-1]:
+    with columns[-1], suppress(ValueError):  # said below it
         best_of_field(key_of(RUNS))
+    _say_fault(columns[-1], RUNS, faults)
+
+
+def _say_fault(place: Any, name: str, faults: Mapping[str, str]) -> None:
+    if name in faults:
+        place.error(escaped(faults[name]), icon=":material/edit:")
 
 
 def field_texts() -> dict[str, str]:

@@ -18,6 +18,7 @@ from pages.parts.check.claim_fields import (
     NAMES,
     claim_of,
     draw_fields,
+    faults_of,
     field_texts,
     fill_in,
     fits,
@@ -58,6 +59,7 @@ class Entered:
     problem: str = ""  # sentences; empty for a claim
     opened: int = 0  # the run of the text that the fields hold
     by_hand: tuple[str, ...] = ()  # fields that differ from the text
+    left_out: tuple[str, ...] = ()  # fields without a text, whose texts are no values
 
     @property
     def empty(self) -> bool:
@@ -151,10 +153,18 @@ def entered_claim(text: str) -> Entered:
         if found is not None:
             claim = _with(found.runs[opened], by_hand)
         else:
-            claim = claim_of(field_texts())
+            return _typed()
     except ValueError as error:
         return Entered(Claim(), found, text, str(error), opened, tuple(by_hand))
     return Entered(claim, found, text, "", opened, tuple(by_hand))
+
+
+def _typed() -> Entered:
+    """The claim of the fields that hold values; beside each other one stands what to write."""
+    texts = field_texts()
+    faults = faults_of(texts)
+    claim = claim_of({name: text for name, text in texts.items() if name not in faults})
+    return Entered(claim, left_out=tuple(faults))
 
 
 def opened_of(found: Read) -> int:

@@ -128,42 +128,49 @@ function decided(figure, item, body) {
 /* The layout with the labels right of each plot moved apart, as little as can be, the highest first. Two `marked` ones
    have room for a finger each. */
 export function spread(layout, plot, marked = () => false) {
-  const placed = beside(layout).flatMap(({ name, share, group, tall, lines }) => {
+  const placed = beside(layout).flatMap(({ name, share, group, size }) => {
     const { type, range = plot._fullLayout?.[name]?.range } = layout[name] ?? {};
     if (!range) return group.map((note) => ({ ...note, y: type === "log" ? Math.log10(note.at) : note.at }));
     const [low, high] = range;
     const { t, b } = margins(layout);
-    const gap = ((high - low) * LINE * tall) / ((layout.height - t - b) * share);
-    // A second line reaches further down than a line alone.
-    return apart(group, [low + (gap * (lines - 1)) / (2 * lines), high], gap, type === "log", marked);
+    const line = ((high - low) * LINE * size) / ((layout.height - t - b) * share);
+    return apart(group, [low, high], line, type === "log", marked);
   });
   return { ...layout, annotations: [...placed, ...(layout.annotations ?? []).filter(({ at }) => at === undefined)] };
 }
 
-/* The labels right of each plot: their lines, how high the highest of them is, and the plot's share of the height. */
+/* The labels right of each plot: the size of their type, how high they are together, and the plot's share of the height. */
 export function beside(layout) {
   const aside = (layout.annotations ?? []).filter(({ at }) => at !== undefined);
   return [...new Set(aside.map(({ yref }) => yref))].map((yref) => {
     const group = aside.filter((each) => each.yref === yref);
     const name = yref.replace("y", "yaxis");
     const [foot, top] = layout[name]?.domain ?? [0, 1];
-    const lines = Math.max(...group.map(({ text }) => text.split("<br>").length));
-    return { name, group, lines, tall: lines * (layout.font?.size ?? 14), share: top - foot };
+    const size = layout.font?.size ?? 14;
+    const lines = group.reduce((sum, each) => sum + linesOf(each), 0);
+    return { name, group, size, tall: LINE * size * lines, share: top - foot };
   });
 }
+
+const linesOf = ({ text }) => text.split("<br>").length;
 
 export function margins(layout) {
   return { t: 16, b: 48, ...layout.margin };
 }
 
-function apart(group, [low, high], gap, log, marked) {
-  const step = (one, other) => (marked(one.name) && marked(other.name) ? gap * TARGET : gap);
+function apart(group, [low, high], line, log, marked) {
+  const step = (one, other) => {
+    const gap = (line * (linesOf(one) + linesOf(other))) / 2;
+    return marked(one.name) && marked(other.name) ? gap * TARGET : gap;
+  };
   const height = ({ at }) => Math.min(Math.max(log ? Math.log10(at) : at, low), high);
   const placed = group.map((note) => ({ ...note, y: height(note) }))
     .sort((one, other) => one.y - other.y || one.at - other.at); // beyond the axis, too, the greater stands above
   for (let i = placed.length - 2; i >= 0; i--) placed[i].y = Math.min(placed[i].y, placed[i + 1].y - step(placed[i], placed[i + 1]));
   placed.forEach((note, i) => {
-    note.y = Math.max(note.y, i ? placed[i - 1].y + step(placed[i - 1], note) : low);
+    // A second line reaches further down than a line alone.
+    const least = i ? placed[i - 1].y + step(placed[i - 1], note) : low + (line * (linesOf(note) - 1)) / 2;
+    note.y = Math.max(note.y, least);
   });
   return placed.reverse();
 }

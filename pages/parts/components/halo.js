@@ -1,7 +1,8 @@
 /* A halo of two seconds around what a lesson points at. `data` has `place`, the step of the lesson, and the `targets`:
    for each the selectors of which the first that can be seen is meant. A step points once, however often it is drawn.
-   Once the page is drawn it is scrolled so far that the targets stand in the window, under the card of the lesson. Those
-   that find no room together are pointed at one after the other. A reader who does anything meanwhile is left alone. */
+   Once the page is drawn it is scrolled so far that the targets stand in the window, under the card of the lesson, but the
+   large numbers stay in sight if most of a chart is seen with them. Those that find no room together are pointed
+   at one after the other. A reader who does anything meanwhile is left alone. */
 import { added, mounted } from "./mounted.js";
 
 const SECONDS = 2;
@@ -12,6 +13,8 @@ const STILL = 4; // looks
 const OPENING = 600; // milliseconds in which folded settings open
 const AROUND = 4; // pixels between a target and its halo
 const MARGIN = 12; // and between a target and the end of what scrolls
+const LARGE = 200; // pixels: of a chart, not of a control
+const MOST = 0.6; // of the height of a chart
 const ACTS = ["wheel", "touchmove", "keydown", "pointerdown"];
 
 const found = (selector) => document.querySelector(selector);
@@ -133,9 +136,23 @@ function bring(group) {
   for (const [scroller, [top, bottom]] of spans(group)) {
     const [from, to] = room(scroller);
     const down = Math.min(bottom - to, top - from); // of a thing that is too high its top is seen
-    const by = Math.min(top - from, 0) || Math.max(down, 0);
+    const chart = alone(group, scroller) && bottom - top > LARGE;
+    const free = freely(scroller, from);
+    const enough = top + MOST * (bottom - top) - to; // then most of it is seen
+    const most = chart && free >= enough ? free : down; // to scroll down
+    const by = Math.min(top - from, 0) || Math.max(Math.min(down, most), 0);
     if (by) scroller.scrollBy({ top: by, behavior: motion() });
   }
+}
+
+function alone(group, scroller) {
+  return group.map(seen).filter((each) => each && scrollerOf(each) === scroller).length === 1;
+}
+
+/* How far the large numbers can go up and still be seen. */
+function freely(scroller, from) {
+  const numbers = found(".st-key-in_sight .headline");
+  return scroller.contains(numbers) ? Math.max(numbers.getBoundingClientRect().top - from, 0) : 0;
 }
 
 /* Fixed over the page, and following its target: no column cuts it off, and a target may be drawn anew meanwhile. */

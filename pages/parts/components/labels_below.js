@@ -1,18 +1,17 @@
 /* A chart where there is little room. Labels beside a plot take it where the chart is narrow, as on a phone: there they
    stand below it, in a key; a chart that stays in sight is low there. In a low window a chart is lower. */
-import { LINE, beside, margins } from "./figure_growth.js";
+import { beside, margins } from "./figure_growth.js";
 
 const NARROW = 360; // pixels of a chart's width
 const LOW = 200; // pixels of a narrow chart that stays in sight
 const APART = 0.07; // of the height, between two plots
-const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
 const SHARE_OF_NARROW = 1 / 3; // so that its key is, too, or the next chart on a phone
 
-/* How high a chart is that fits into the window: its labels beside their plots still find room. */
-export function fitted(layout, most, width, low, share = SHARE) {
+/* How high a chart is that takes a share of the window's height: its labels beside their plots still find room. */
+export function fitted(layout, most, width, low, share) {
   if (low && width < NARROW) return LOW;
   const { t, b } = margins(layout);
-  const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
+  const needs = ({ tall, share }) => Math.ceil(tall / share) + t + b;
   const narrow = width < NARROW;
   const least = narrow ? 0 : Math.max(0, ...beside(layout).map(needs));
   const own = narrow || low ? SHARE_OF_NARROW : share;

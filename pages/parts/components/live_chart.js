@@ -147,7 +147,7 @@ class Chart {
     const low = this.data.fits && innerWidth < 900; // there it stays in sight, as style.css says
     const own = this.data.presented ? presented(this.figure.layout) : this.figure.layout;
     const most = this.data.presented ? taller(this.data.height) : this.data.height;
-    const height = this.data.fits ? fitted(own, most, width, low, this.data.presented ? this.data.share ?? IN_FRONT : undefined) : most;
+    const height = this.data.fits ? fitted(own, most, width, low, this.data.share ?? IN_FRONT) : most;
     this.hatching.hatch(this.figure.data);
     const layout = this.whole = spread({ ...own, width, height }, this.plot, (name) => this.hatching.has(name));
     layout.datarevision = this.drawn;

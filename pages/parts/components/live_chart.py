@@ -22,6 +22,7 @@ from pages.parts.serving import files, previews
 from pages.parts.shell.menu import SMALL, chart_size
 
 HEIGHT = 340
+SHARE = 0.5  # of the window's height, for a chart that fits into it
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def live_chart(
     title: str = "",
     file: str = "",
     fits: bool = False,
-    share: float | None = None,
+    share: float = SHARE,
+    share_in_front: float | None = None,
     preview: Callable[[str, str], Drawing | None] | None = None,
     clicked: Callable[[], None] | None = None,
 ) -> None:
@@ -109,9 +111,9 @@ def live_chart(
 
     Follow only runs that are active, each from `after`, the number of the last event in the figure.
     `title`, of one or several lines, stands over a picture that a reader saves in `file`; `alt` is
-    read to those who do not see the chart. A chart that `fits` is lower in a low window, as far as
-    its labels allow, so that what stands below it is seen too; in front of a class it then has this
-    `share` of the window's height.
+    read to those who do not see the chart. A chart that `fits` takes this `share` of the height of
+    a low window, or `share_in_front` of a class, as far as its labels allow, so that what stands
+    around it is seen too.
 
     With `preview` the chart follows a slider while it is moved: it says how the chart is drawn
     where the field of a key has a text, or None where the page has to be run for that. It is called
@@ -129,7 +131,7 @@ def live_chart(
         "title": title,
         "name": file or key,
         "fits": fits,
-        "share": share,
+        "share": share if size == NORMAL else share_in_front,
         "presented": size != NORMAL,
         "clicks": clicked is not None,
         "plotly": files.address(files.PLOTLY),

@@ -212,19 +212,19 @@ def _buttons(row: Any, lesson: Lesson, step: int) -> None:
 def room_for(name: str) -> str:
     """All cards of a lesson as hidden HTML, one over the other: the largest gives all its height.
 
+    An answer makes room for its reason: on all cards it would hide what they point at.
     Their numbers are filled in as blanks that are as long, since to compute them all takes long.
     """
     lesson = LESSONS[name]
     cards = []
     for step, each in enumerate(lesson.steps, 1):
-        words = f"<p>{_blank(each.text)}</p>"
+        kind = "asked" if lesson.asks(step) else "said"
+        words = f"<p class={kind}>{_blank(each.text)}</p>"
         if each.fault:
             words += "<div class=fault-room></div>"
         if lesson.asks(step):
             choices = [f"<span>{_blank(answer['text'])}</span>" for answer in lesson.answers]
-            reasons = [_blank(answer["why"]) for answer in lesson.answers]
-            longest = max(reasons, key=len)
-            words += f"<p class=choices>{''.join(choices)}</p><p class=why>{longest}</p>"
+            words += f"<p class=choices>{''.join(choices)}</p>"
         cards.append(f"<div>{words}</div>")
     return f'<div class="lesson-room" aria-hidden=true>{"".join(cards)}</div>'
 

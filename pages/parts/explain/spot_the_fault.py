@@ -48,9 +48,12 @@ def _key(name: str) -> str:
 
 
 def _shown(program: Program, number: int) -> str:
-    """A line with its number, as Markdown."""
+    """A line with its number, as Markdown; in a narrow window it is broken at its spaces."""
     code = program.lines[number - 1].code
-    return f"`{number:2}  {code}`".replace(" ", HIDDEN)
+    words = code.lstrip()
+    indent = " " * (len(code) - len(words))
+    kept = f"{number:2}  {indent}".replace(" ", HIDDEN)
+    return f"`{kept}{words}`"
 
 
 @uninterrupted
@@ -81,9 +84,9 @@ def _judge(program: Program, line: int) -> None:
         return
     evidence = program.evidence
     trainer = BROKEN[program.name]
-    st.markdown(f"### {evidence.verdict}")
-    st.markdown(f"**{trainer.title}**, line {line}. {trainer.story}")
-    st.markdown(f"{WORDS['sound']} `{program.sound.strip()}`")
+    st.markdown(f"### {WORDS['right'].format(line=line)}")
+    st.markdown(f"**{trainer.title}.** {trainer.story} {WORDS['sound']} `{program.sound.strip()}`")
+    st.markdown(f"**{evidence.verdict}**")
     st.markdown(f"{WORDS['audit']} {evidence.shows}")
     st.caption(f"{WORDS['recorded']} `{evidence.command}`")
 

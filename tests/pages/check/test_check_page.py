@@ -169,6 +169,25 @@ def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays() -> None:
         ), field
 
 
+def written_on(app: AppTest) -> str:
+    return " ".join(each.proto.body for each in app.get("html"))
+
+
+def test_a_wrong_value_is_told_beside_its_field_and_the_verdict_on_the_rest_stays() -> None:
+    typed = {"claim_epsilon": "3", "claim_delta": "1e-5", "claim_sigma": "1.1", "claim_q": "0.01"}
+    kept = standing_of(opened(**typed, claim_steps="1000"))
+    app = opened(**typed, claim_steps="1000", claim_epochs="1,5", claim_batch="abc")
+    assert len(app.error) == 2
+    said = " ".join(each.value for each in app.error)
+    assert "Epochs" in said
+    assert "Batch" in said
+    assert standing_of(app) == kept
+    assert "Left out until there is a value in its field: Batch, Epochs." in written_on(app)
+    app = opened(claim_epsilon="-4")
+    assert "Claimed epsilon" in app.error[0].value
+    assert "An example." in written_on(app)
+
+
 def test_a_text_that_claims_nothing_is_told() -> None:
     for text in [
         "nonsense",

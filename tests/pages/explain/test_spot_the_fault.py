@@ -55,7 +55,8 @@ def test_a_wrong_line_gets_its_reason_and_the_right_one_the_recorded_evidence():
     assert f"Line 1 is right. {right}" in words
     assert program.evidence.verdict not in words
     words = pointed(page, name, program.fault)
-    assert f"### {program.evidence.verdict}" in words
+    assert f"### ✓ Right: line {program.fault}" in words
+    assert f"**{program.evidence.verdict}**" in words
     assert program.evidence.verdict == "Promised 2.53. Really at least 13.0."
     assert "Recorded" in words
     assert f"`{program.evidence.command}`" in words

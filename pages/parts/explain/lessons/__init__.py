@@ -35,6 +35,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import outward, percent, short
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.task import Task
+from dpcore.training.plan import plan
 from dpcore.training.recorded import recorded_at
 from pages.parts.explain.lesson import read
 from pages.parts.explain.scene import DATASET, SOURCE, Scene
@@ -167,7 +168,11 @@ def _noise_places(scenes: SimpleNamespace) -> dict[str, object]:
 
 def _better_features(scenes: SimpleNamespace) -> dict[str, object]:
     gains = _gains()
+    recorded_run = run(DATASET, LINEAR, RECORD)
+    mechanism = plan(recorded_run).mechanism
+    assert mechanism, "the recorded runs are private"
     return {
+        "full_examples": round(recorded_run.batch / mechanism.releases[0].q),
         "full": {
             "papers": _percent(PAPERS_CNN),
             "tuned": _percent(TUNED_CNN),
