@@ -20,7 +20,8 @@ def headline(runs: Sequence[Run], verdicts: Sequence[ClaimVerdict]) -> str:
     """How many of several runs hold, and what is said of the others.
 
     >>> from dpcore.claims import judge, read
-    >>> found = read("Run A: sigma 9, epsilon 3, delta 1e-5, q = 0.1, 9 steps\\nRun B: sigma 8")
+    >>> one = "Run A: sigma 9, epsilon 3, delta 1e-5, q = 0.1, 9 steps"
+    >>> found = read(f"{one}\\nRun B: sigma 8, epsilon 1")
     >>> headline(found.runs, [judge(each.claim) for each in found.runs])
     '1 of 2 runs holds; Run B is insufficient.'
     """

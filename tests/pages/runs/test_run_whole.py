@@ -71,7 +71,7 @@ def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
         ("mma", "says"),
         ("gdp", "≈"),
     ):
-        assert re.search(rf"{mark} [\d.]+ . {re.escape(style_of(name).label)}", drawn), name
+        assert re.search(rf"{mark} [\d.]+ \S+ {re.escape(style_of(name).label)}", drawn), name
 
 
 def test_cancel_is_asked_for_once_and_what_happened_is_kept(store: Store):
