@@ -22,7 +22,7 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 # that needs more room raises them, and says why. Newlines do not count, so nothing is won by
 # folding code.
 MAX_NODES = 448_000  # of the syntax trees of the Python source
-MAX_CHARACTERS = 402_000  # of the source that is not Python: TOML, scripts, style sheets, SQL, HTML
+MAX_CHARACTERS = 403_000  # of the source that is not Python: TOML, scripts, style sheets, SQL, HTML
 
 # From the top down: a module imports from its own layer and from those below. Layers in one row do
 # not import each other. A module belongs to the layer with the longest name that begins its own.
