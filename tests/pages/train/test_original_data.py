@@ -60,7 +60,7 @@ def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkey
         store.end(run.id, Status.FINISHED, None)
         page = whole(run.id)
         assert not page.error
-        assert escaped(DATASETS[name].title) in page.header[0].value
+        assert any(escaped(DATASETS[name].title) in each.value for each in page.markdown)
         monkeypatch.setenv("DPCORE_DATA", "elsewhere")
         page = opened(run.id)
         assert not page.exception
