@@ -388,9 +388,12 @@ def kept_picture(found: Risks | None, epsilon: float, *, other_batches: bool = F
         alone = _sure_of(epsilon)
         if alone < share:
             words += f" {WORDS['beyond'].format(alone=f'{alone:g} %')}"
+    shown = f"{share:g} %"
+    if found and not found.empty and share == 100:
+        shown = "&gt; 99.9 %"
     single = (
         f"<div class=single><i style='width:{share}%'></i>"
-        f"<span class=term><button popovertarget=worst-case>{WORDS['worst']}</button> {share:g} %"
+        f"<span class=term><button popovertarget=worst-case>{WORDS['worst']}</button> {shown}"
         f"<span popover id=worst-case>{words}</span></span></div>"
     )
     st.html(f"<div class=kept-picture>{crowd(after)}<div>{single}{ruler(epsilon)}</div></div>")

@@ -217,6 +217,13 @@ def test_an_epsilon_of_other_batches_names_the_steps_it_counts() -> None:
     assert "</b> after 5 epochs (95 steps); " in hero.cost_of(form, {}, otherwise)
 
 
+@pytest.mark.parametrize(("sigma", "shown"), [("4", "60.6 %"), ("0.48", "&gt; 99.9 %")])
+def test_the_bar_of_the_worst_case_has_its_number(store: Store, sigma: str, shown: str) -> None:
+    bodies = [each.proto.body for each in lab(sigma=sigma).get("html")]
+    (picture,) = [each for each in bodies if "class=single" in each]
+    assert f"</button> {shown}<" in picture
+
+
 def test_the_spy_of_no_proven_epsilon_is_always_right(said: Said, monkeypatch) -> None:
     drawn: list[str] = []
     monkeypatch.setattr(hero.st, "html", drawn.append)
