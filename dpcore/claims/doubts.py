@@ -67,8 +67,9 @@ def passed_lines(text: str) -> Iterator[tuple[int, int, str]]:
     patched = bool(PATCH.search(text))
     quotes = bool(QUOTED.search(text)) and bool(UNQUOTED.search(text))
     for start, line in lines_of(text):
-        taken_out = patched and line.startswith("-")
-        if taken_out or COMMENTED.match(line):
+        if patched and line.startswith("-"):
+            yield start, start + len(line), REASONS["another"]
+        elif COMMENTED.match(line):
             yield start, start + len(line), REASONS["commented"]
         elif quotes and QUOTED.match(line):
             yield start, start + len(line), REASONS["quoted"]
@@ -116,5 +117,5 @@ def doubt_of_labels(labels: Sequence[str]) -> str:
         return REASONS["supposed"]
     before = any(BEFORE.match(each) for each in labels)
     if before or words.DOUBT["elsewhere"].search(together) or ANOTHERS.search(together):
-        return REASONS["another"]
+        return REASONS["part_of_another"]
     return ""

@@ -36,22 +36,23 @@ MAX_JSON_CHARS = 1_000_000
 MAX_RUNS = 50
 # Of a value that may be the training's, though it is not taken.
 MAY_BE = (
-    *(
-        "unclear",
-        "listed",
-        "several",
-        "after_runs",
-        "earlier",
-        "comma",
-        "taken_back",
-        "supposed",
-        "commented",
-    ),
+    "unclear",
+    "listed",
+    "several",
+    "after_runs",
+    "earlier",
+    "comma",
+    "taken_back",
+    "supposed",
+    "commented",
 )
 OPEN = ("", *(REASONS[each] for each in MAY_BE))
 # Of an epsilon that may be a training's, though none is found that it is of.
 PUT_ASIDE = ("quoted", "cited", "failed", "other", "place", "outcome")
 ITS_OR_NOT = (*OPEN, *(REASONS[each] for each in PUT_ASIDE))
+# Of a value under a claim's name that is another's, or may be, in a part that is not another's.
+ANOTHERS = tuple(REASONS[each] for each in ("another", "supposed", "unclear", "several"))
+MAX_ANOTHERS = 1  # of them, in a text whose other values are taken
 NOISE = frozenset(["epsilon", "sigma", "spread"])
 SETTINGS = (
     NOISE - {"epsilon"}
@@ -374,6 +375,7 @@ class Whole(NamedTuple):
     kinds: tuple[frozenset[str], ...]  # fields of each kind that the text has a value of
     off: bool  # no privacy was applied
     accumulated: bool  # a batch may be a part of one
+    mixed: bool  # it has values of others, too
 
     def own(self, draft: Draft) -> Draft:
         """The draft without what may be another training's.
@@ -386,6 +388,8 @@ class Whole(NamedTuple):
             draft = draft.without("batch", REASONS["parts"])
         if self.off:
             return draft.without_all(REASONS["off"])
+        if self.mixed:
+            return draft.without_all(REASONS["several"])
         taken = {each.field for each in draft.said if not each.why}
         if any(taken.isdisjoint(kind) for kind in self.kinds):
             return draft.without_all(REASONS["several"])
@@ -407,7 +411,25 @@ def _whole(drafts: Drafts, *, off: bool, accumulated: bool) -> Whole:
     known = {each.field for each in values if each.rank < TARGET and each.field != "epsilon"}
     if not spent.isdisjoint(OPEN):
         known.add("epsilon")
-    return Whole(frozenset(known), tuple(kinds), off, accumulated)
+    mixed = _is_mixed(said, several=len(drafts.runs) > 1)
+    return Whole(frozenset(known), tuple(kinds), off, accumulated, mixed)
+
+
+def _is_mixed(said: Sequence[Said], *, several: bool) -> bool:
+    """True for statements of which more than one may be another's; of several trainings, any.
+
+    One that says what is said without doubt, too, is none.
+    """
+    known = set()
+    others = set()
+    for each in said:
+        value = (RELEASES.get(each.field, each.field), written(each.value))
+        if not each.why:
+            known.add(value)
+        elif each.field and each.why in ANOTHERS:
+            others.add(value)
+    others -= known
+    return len(others) > MAX_ANOTHERS or (several and bool(others))
 
 
 def _without_targets(draft: Draft, said: frozenset[str]) -> Draft:

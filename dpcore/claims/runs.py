@@ -234,7 +234,7 @@ def _without_log(singles: list[Part]) -> tuple[list[Part], list[Said]]:
     for _, draft in lines[:-1]:
         passed += draft.without_all(REASONS["earlier"]).said
     part, last = lines[-1]
-    return [*kept, (part, _ended(last, counts[0]))], passed
+    return [*kept, (part, _ended(_without_restarts(last, lines), counts[0]))], passed
 
 
 def _without_evaluations(singles: list[Part]) -> tuple[list[Part], list[Said]]:
@@ -269,6 +269,18 @@ def _spent_falls(lines: Sequence[Part]) -> bool:
         if found:
             spent.append(float(getattr(found.value, "text", found.value)))
     return any(one > two for one, two in pairwise(spent))
+
+
+def _without_restarts(draft: Draft, lines: Sequence[Part]) -> Draft:
+    """The last line of a log without steps that do not grow from line to line: they may begin
+    again in each epoch.
+    """
+    counts = []
+    for _, line in lines:
+        counts += [each.value for each in line.said if each.counts and each.field == "steps"]
+    if _falls(counts):
+        return draft.without("steps", REASONS["place"])
+    return draft
 
 
 def _settings_change(lines: Sequence[Part]) -> bool:

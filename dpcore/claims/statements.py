@@ -154,6 +154,8 @@ class Statements:
                 said = said._replace(why=said.why or REASONS["cited"])
             if row.kind is Kind.ROW and FAILED.search(self.text[row.start : row.end]):
                 said = said._replace(why=said.why or REASONS["failed"])
+            if said.why == REASONS["another"]:
+                said = said._replace(why=REASONS["part_of_another"])
             self._note(said, cell.scope)
         for low, high in table.heads:
             if named(self.text[low:high], headed=True).field == "epsilon":

@@ -296,3 +296,29 @@ def test_the_last_line_of_a_log_is_the_end_only_if_it_prints_an_epsilon() -> Non
 def test_an_epsilon_in_a_comment_keeps_a_limit_from_being_taken_as_spent() -> None:
     limit = "noise_multiplier = 3.0\nstop_training_at_epsilon = 8.0\n"
     assert said(read(f"# update_step=1200 dp_epsilon=4.667\n{limit}").claim) == ""
+
+
+def test_nothing_is_taken_of_a_text_with_two_values_of_others() -> None:
+    ours = "We train with sigma = 1.1 and reach epsilon = 2.3.\n\n"
+    one = ours + "In the first run sigma was 0.9.\n"
+    assert read(one).claim.sigma == 1.1
+    two = ours + "In the first run sigma was 0.9 and epsilon 4.\n"
+    assert read(two).claim == Claim()
+    said_here = ours + "In the first run, too, sigma was 1.1 and epsilon 2.3.\n"
+    assert read(said_here).claim.sigma == 1.1
+
+
+def test_beside_several_trainings_one_value_of_another_is_enough() -> None:
+    patch = "@@ -1,2 +1,2 @@\n-  noise_multiplier: 1.0\n+  noise_multiplier: 1.1\n   epochs: 25\n"
+    table = "\n| | epsilon |\n|---|---|\n| main | 3.41 |\n| here | 2.84 |\n"
+    assert read(patch + table).claim == Claim()
+    rows = "\n| sigma | epsilon |\n|---|---|\n| 1 | 3.41 |\n| 2 | 2.84 |\n| baseline: 3 | 2 |\n"
+    assert [each.claim.sigma for each in read(rows).runs] == [1, 2]
+
+
+def test_steps_of_a_log_that_begin_again_in_each_epoch_are_no_end() -> None:
+    line = "Epoch: {} | Step: {} | epsilon: {}\n"
+    again = line.format(1, 600, 2.1) + line.format(2, 600, 3.2)
+    assert (read(again).claim.epochs, read(again).claim.steps) == (2, None)
+    on = line.format(1, 600, 2.1) + line.format(2, 1200, 3.2)
+    assert (read(on).claim.epochs, read(on).claim.steps) == (2, 1200)

@@ -48,7 +48,10 @@ LEGEND = (
 )
 ALL = "Take all {} as one training"
 MAY_BE_OF_ONE = tuple(REASONS[name] for name in ("several", "unclear", "after_runs", "taken_back"))
-TOLD_HERE = (*MAY_BE_OF_ONE, REASONS["quoted"], REASONS["another"])  # of one paragraph
+TOLD_HERE = (  # of one paragraph
+    *MAY_BE_OF_ONE,
+    *(REASONS[name] for name in ("quoted", "another", "part_of_another")),
+)
 MAX_PARAGRAPHS = 3  # with a button of their own
 MIN_VALUES = 2  # of a paragraph with a button
 PARAGRAPH = "Take {} from \u201c{}\u201d"

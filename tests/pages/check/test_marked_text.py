@@ -177,7 +177,9 @@ def test_what_is_said_of_another_run_is_not_among_all_of_a_training() -> None:
     app = pasted(
         "sigma = 1.1 and q = 0.01. The baseline of Lee et al. has epsilon = 8, delta = 1e-5."
     )
-    assert "offer_all" not in [each.key for each in app.button]
+    assert not fields_of(app)
+    app = app.button(key="offer_all").click().run()
+    assert fields_of(app) == {"sigma": "1.1", "q": "0.01"}
 
 
 def test_a_number_with_commas_is_offered_as_fields_write_it() -> None:
