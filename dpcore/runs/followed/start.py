@@ -55,9 +55,8 @@ def follow(
 
     `id` names the run: the same call goes on with its count after an interruption, never from 0. A
     run whose process was killed is charged for all steps that it may have taken. `done` says how
-    many steps were taken at least, where the store may have missed some.
-
-    Rank 0 of several processes writes; the others count alike. `home` replaces DPCORE_HOME.
+    many steps were taken at least, where the store may have missed some. Rank 0 of several
+    processes writes; the others count alike. `home` replaces DPCORE_HOME.
 
     Errors: ValueError for settings without an epsilon or other settings than the run has, or for a
     run that another process follows; StoreError for an `id` that cannot be looked up. Source: the
