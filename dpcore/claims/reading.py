@@ -27,7 +27,7 @@ from dpcore.claims.runs import (
 )
 from dpcore.claims.scopes import Kind
 from dpcore.claims.statements import Statements
-from dpcore.claims.values import Said, written
+from dpcore.claims.values import Said, same, written
 from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OPACUS, OTHER, REASONS, TARGET, TOLD, UNIT
 from dpcore.privacy.sampling.fixed_size import FixedSize
 
@@ -53,6 +53,7 @@ ITS_OR_NOT = (*OPEN, *(REASONS[each] for each in PUT_ASIDE))
 # Of a value under a claim's name that is another's, or may be, in a part that is not another's.
 ANOTHERS = tuple(REASONS[each] for each in ("another", "supposed", "unclear", "several"))
 MAX_ANOTHERS = 1  # of them, in a text whose other values are taken
+NO_EPSILON = (REASONS["small"], REASONS["other"])  # but an optimizer's
 NOISE = frozenset(["epsilon", "sigma", "spread"])
 SETTINGS = (
     NOISE - {"epsilon"}
@@ -336,7 +337,7 @@ def _read_text(text: str) -> Read:
         notes[NOTES["not_private"].format(" ".join(off[0].split()))] = None
     whole = _whole(drafts, off=bool(off), accumulated=bool(UNIT["accumulated"].search(bare.text)))
     for draft in drafts.runs[:MAX_RUNS]:
-        draft = whole.own(draft)
+        draft = _beside_its_epsilon(whole.own(draft), drafts.passed, bare.text)
         run, left, told = _run(draft, people=people, records=records)
         passed += left
         notes |= dict.fromkeys(told)
@@ -442,6 +443,29 @@ def _without_targets(draft: Draft, said: frozenset[str]) -> Draft:
             each = each._replace(why=each.why or REASONS["outcome"])
         kept.append(each)
     return draft._replace(said=tuple(kept))
+
+
+def _beside_its_epsilon(draft: Draft, passed: Sequence[Said], text: str) -> Draft:
+    """A draft without what stands in a line with another epsilon, and not with its own."""
+    own = draft.get("epsilon")
+    if own is None:
+        return draft
+    others = set()  # ends of lines
+    its = set()
+    for each in (*draft.said, *passed):
+        if each.field != "epsilon":
+            continue
+        if same(each.value, own.value):
+            its.add(text.find("\n", each.start))
+        elif each.rank < TARGET and each.why not in NO_EPSILON:
+            others.add(text.find("\n", each.start))
+    others -= its
+    said = []
+    for each in draft.said:
+        if text.find("\n", each.start) in others:
+            each = each._replace(why=each.why or REASONS["several"])
+        said.append(each)
+    return draft._replace(said=tuple(said))
 
 
 def _off(statements: Statements) -> re.Match[str] | None:

@@ -132,13 +132,13 @@ def _sort_out(
     What stands after the place of the first training is common only if it says so.
     """
     apart = _apart(singles)
-    spent = any(each.get("epsilon") for each in several)
     for part, draft in apart:
         first = min(first, part.start)
         if _has_own(draft):
             several.append(Draft(draft.said, draft.label or part.label))
         else:
             passed += draft.without_all(REASONS["after_runs"]).said
+    spent = any(each.get("epsilon") for each in several)
     for each in singles:
         part, draft = each
         if each in apart:
