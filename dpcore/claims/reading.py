@@ -1,8 +1,9 @@
 """The runs of a text, of an Opacus history, or of a DpEvent: what is taken, and what is offered.
 
 A text is read in three steps: its plain form (plain_text.py), what it says in which place
-(scopes.py, tables.py, statements.py), and which of that is of one training (runs.py). Nothing is
-guessed: a number without a name is offered, and so are two values of one field.
+(scopes.py, tables.py, statements.py), and which of that is of one training (runs.py,
+whole_text.py). Nothing is guessed: a number without a name is offered, and so are two values of one
+field.
 """
 
 import ast
@@ -16,51 +17,17 @@ from dpcore.claims.claim import NAMES, Claim, joined
 from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
 from dpcore.claims.plain_text import Plain, plain_text
-from dpcore.claims.runs import (
-    RELEASES,
-    Draft,
-    Drafts,
-    contested,
-    drafts_of,
-    of_releases,
-    with_share_of_n,
-)
+from dpcore.claims.runs import Draft, contested, drafts_of, of_releases, with_share_of_n
 from dpcore.claims.scopes import Kind
 from dpcore.claims.statements import Statements
-from dpcore.claims.values import Said, same, written
+from dpcore.claims.values import Said, written
 from dpcore.claims.vocabulary import NOT_PRIVATE, NOTES, OPACUS, OTHER, REASONS, TARGET, TOLD, UNIT
+from dpcore.claims.whole_text import whole_text
 from dpcore.privacy.sampling.fixed_size import FixedSize
 
 MAX_TEXT_CHARS = 100_000
 MAX_JSON_CHARS = 1_000_000
 MAX_RUNS = 50
-# Of a value that may be the training's, though it is not taken.
-MAY_BE = (
-    "unclear",
-    "listed",
-    "several",
-    "after_runs",
-    "earlier",
-    "comma",
-    "taken_back",
-    "supposed",
-    "commented",
-)
-OPEN = ("", *(REASONS[each] for each in MAY_BE))
-# Of an epsilon that may be a training's, though none is found that it is of.
-PUT_ASIDE = ("quoted", "cited", "failed", "other", "place", "outcome")
-ITS_OR_NOT = (*OPEN, *(REASONS[each] for each in PUT_ASIDE))
-# Of a value under a claim's name that is another's, or may be, in a part that is not another's.
-ANOTHERS = tuple(REASONS[each] for each in ("another", "supposed", "unclear", "several"))
-MAX_ANOTHERS = 1  # of them, in a text whose other values are taken
-NO_EPSILON = (REASONS["small"], REASONS["other"])  # but an optimizer's
-NOISE = frozenset(["epsilon", "sigma", "spread"])
-SETTINGS = (
-    NOISE - {"epsilon"}
-    | {"q", "batch", "steps", "epochs", "examples", "device_batch"}
-    | {*RELEASES}
-)
-READ = frozenset(["", *REASONS.values()])  # reasons that leave a value one
 PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
@@ -335,9 +302,10 @@ def _read_text(text: str) -> Read:
     off = _off(statements)
     if off:
         notes[NOTES["not_private"].format(" ".join(off[0].split()))] = None
-    whole = _whole(drafts, off=bool(off), accumulated=bool(UNIT["accumulated"].search(bare.text)))
+    accumulated = bool(UNIT["accumulated"].search(bare.text))
+    whole = whole_text(bare.text, drafts, off=bool(off), accumulated=accumulated)
     for draft in drafts.runs[:MAX_RUNS]:
-        draft = _beside_its_epsilon(whole.own(draft), drafts.passed, bare.text)
+        draft = whole.own(draft)
         run, left, told = _run(draft, people=people, records=records)
         passed += left
         notes |= dict.fromkeys(told)
@@ -367,105 +335,6 @@ def _in_original(
             others[each.start] = each
     in_order = [others[place] for place in sorted(others)]
     return Read(tuple(placed), tuple(in_order), notes)
-
-
-class Whole(NamedTuple):
-    """What a whole text says that puts statements of its trainings in doubt."""
-
-    said: frozenset[str]  # fields of which a value stands that is no target and no default
-    kinds: tuple[frozenset[str], ...]  # fields of each kind that the text has a value of
-    off: bool  # no privacy was applied
-    accumulated: bool  # a batch may be a part of one
-    mixed: bool  # it has values of others, too
-
-    def own(self, draft: Draft) -> Draft:
-        """The draft without what may be another training's.
-
-        Where the text has an epsilon, a training without one may not be the one that it means. So
-        it is with a noise, and with what a training is made with.
-        """
-        draft = _without_targets(draft, self.said)
-        if self.accumulated and draft.get("accumulation") is None:
-            draft = draft.without("batch", REASONS["parts"])
-        if self.off:
-            return draft.without_all(REASONS["off"])
-        if self.mixed:
-            return draft.without_all(REASONS["several"])
-        taken = {each.field for each in draft.said if not each.why}
-        if any(taken.isdisjoint(kind) for kind in self.kinds):
-            return draft.without_all(REASONS["several"])
-        return draft
-
-
-def _whole(drafts: Drafts, *, off: bool, accumulated: bool) -> Whole:
-    said = [*drafts.passed]
-    for draft in drafts.runs:
-        said += draft.said
-    values = [each for each in said if each.why in READ]
-    spent = {each.why for each in values if each.field == "epsilon" and each.rank < TARGET}
-    kinds = []
-    if not spent.isdisjoint(ITS_OR_NOT):
-        kinds.append(frozenset(["epsilon"]))
-    for kind in (NOISE, SETTINGS):
-        if any(each.field in kind for each in values):
-            kinds.append(kind)
-    known = {each.field for each in values if each.rank < TARGET and each.field != "epsilon"}
-    if not spent.isdisjoint(OPEN):
-        known.add("epsilon")
-    mixed = _is_mixed(said, several=len(drafts.runs) > 1)
-    return Whole(frozenset(known), tuple(kinds), off, accumulated, mixed)
-
-
-def _is_mixed(said: Sequence[Said], *, several: bool) -> bool:
-    """True for statements of which more than one may be another's; of several trainings, any.
-
-    One that says what is said without doubt, too, is none.
-    """
-    known = set()
-    others = set()
-    for each in said:
-        value = (RELEASES.get(each.field, each.field), written(each.value))
-        if not each.why:
-            known.add(value)
-        elif each.field and each.why in ANOTHERS:
-            others.add(value)
-    others -= known
-    return len(others) > MAX_ANOTHERS or (several and bool(others))
-
-
-def _without_targets(draft: Draft, said: frozenset[str]) -> Draft:
-    """A draft without the targets and defaults of fields that are `said`: they are used only where
-    nothing else is.
-    """
-    kept = []
-    for each in draft.said:
-        if each.field in said and each.rank == TARGET and not each.counts:
-            each = each._replace(why=each.why or REASONS["outcome"])
-        kept.append(each)
-    return draft._replace(said=tuple(kept))
-
-
-def _beside_its_epsilon(draft: Draft, passed: Sequence[Said], text: str) -> Draft:
-    """A draft without what stands in a line with another epsilon, and not with its own."""
-    own = draft.get("epsilon")
-    if own is None:
-        return draft
-    others = set()  # ends of lines
-    its = set()
-    for each in (*draft.said, *passed):
-        if each.field != "epsilon":
-            continue
-        if same(each.value, own.value):
-            its.add(text.find("\n", each.start))
-        elif each.rank < TARGET and each.why not in NO_EPSILON:
-            others.add(text.find("\n", each.start))
-    others -= its
-    said = []
-    for each in draft.said:
-        if text.find("\n", each.start) in others:
-            each = each._replace(why=each.why or REASONS["several"])
-        said.append(each)
-    return draft._replace(said=tuple(said))
 
 
 def _off(statements: Statements) -> re.Match[str] | None:

@@ -316,6 +316,44 @@ def test_beside_several_trainings_one_value_of_another_is_enough() -> None:
     assert [each.claim.sigma for each in read(rows).runs] == [1, 2]
 
 
+def test_a_training_of_one_epsilon_with_two_values_of_another_number_is_offered() -> None:
+    settings = "sigma = 1.1\nepochs = 60\nepsilon = 2\n"
+    assert read(settings + "batch size 256\n").claim.epochs == 60
+    assert read(settings + "batch size 256\n\nbatch size 512\n").claim == Claim()
+
+
+def test_a_training_without_what_half_of_the_others_have_is_offered() -> None:
+    rows = "| sigma | q | epsilon |\n|---|---|---|\n| 1 | 0.1 | 9 |\n| 2 | 0.1 | 3 |\n{}"
+    assert len(read(rows.format("| 3 | 0.1 | 1 |\n")).runs) == 3
+    assert [each.claim.sigma for each in read(rows.format("| 3 | - | 1 |\n")).runs] == [1, 2]
+
+
+def test_what_stands_in_a_line_with_another_epsilon_is_not_taken() -> None:
+    log = "sigma=1 q=0.01\naccountant at {} steps, epsilon={}\nfinal epsilon=3.2\n"
+    assert read(log.format(2648, 3.2)).claim.steps == 2648
+    found = read(log.format(2648, 2.9)).claim
+    assert (said(found), found.sigma, found.steps) == ("3.2", 1, None)
+    for other in ("target_epsilon=4", "adam_eps=1e-8"):
+        found = read(f"sigma=1 q=0.01 {other}\nfinal epsilon=3.2\n").claim
+        assert (said(found), found.sigma) == ("3.2", 1)
+    optimizer = '{"optimizer": {"eps": 1e-07}, "batch_size": 400}\n{"epsilon": 3.2, "sigma": 1}'
+    assert read(optimizer).claim.batch == 400
+    beside = "With sigma = 1 we reach epsilon = 3.2, and epsilon = 0.7 at the physical batch size."
+    assert read(beside).claim.sigma == 1
+
+
+def test_trainings_that_may_be_places_in_one_are_offered() -> None:
+    run = "- after {} steps with sigma = 1.1: epsilon = {}\n"
+    assert read(run.format(1000, 1.2) + run.format(2000, 1.7)).claim == Claim()
+    falling = read(run.format(1000, 1.7) + run.format(2000, 1.2))
+    assert [each.claim.steps for each in falling.runs] == [1000, 2000]
+
+
+def test_of_a_training_without_noise_nothing_is_taken() -> None:
+    rows = "| sigma | epsilon | epochs |\n|---|---|---|\n| 0.0 | 50 | 10 |\n| 1.0 | 3 | 10 |\n"
+    assert [each.claim.sigma for each in read(rows).runs] == [1]
+
+
 def test_steps_of_a_log_that_begin_again_in_each_epoch_are_no_end() -> None:
     line = "Epoch: {} | Step: {} | epsilon: {}\n"
     again = line.format(1, 600, 2.1) + line.format(2, 600, 3.2)
