@@ -56,6 +56,7 @@ DOUBTS = (
     Doubt("unclear", "", "stops", LENGTHS),
     Doubt("unclear", "", "changes", ("sigma", "q", "batch")),
     Doubt("unclear", "", "except"),
+    Doubt("unclear", "", "of_a_model", ("examples",)),
     Doubt("unclear", "", "becomes"),
     Doubt("unclear", "", "formula", ("sigma", "q", "batch", "examples", *LENGTHS)),
     Doubt("other", "not_training", "", ("examples", "clients", "devices")),

@@ -50,6 +50,7 @@ PRINTED = re.compile(  # by a program: no line of prose
     r"\s*(?:\[[^\]\n]*[A-Za-z:][^\]\n]*\]|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[IWEF]\d{4}\s"
     r"|(?:INFO|DEBUG|WARN\w*|ERROR)\b|>>>\s|[^\n]*\s\|\s)"
 )
+DEFAULTS = re.compile(r"(?i)\W*(?:default|example|recommended|range)s?\b")  # a column's head
 MAX_CAPTION = 300
 CAPTION = re.compile(r"(?i)^[ \t]*(tab(?:le|elle|leau|\.)? \d[^\n]{0,200})[\s|]*\Z", re.MULTILINE)
 COLON = re.compile(r"[^.:=\n]{1,80}:\s")
@@ -172,8 +173,11 @@ class Statements:
         if lead or (rest and rest[0] not in "(%["):
             return None
         meaning = named(cell.head, headed=True)
-        if doubt_of_labels([cell.scope.label]):
+        label = cell.scope.label
+        if doubt_of_labels([label]):
             meaning = meaning._replace(why=REASONS["another"])
+        elif cell.scope.kind is Kind.COLUMN and DEFAULTS.match(label):
+            meaning = meaning._replace(why=REASONS["supposed"])
         return self._value(meaning, found[0], cell.start + found.start())
 
     def _read_defaults(self) -> list[Said]:

@@ -64,6 +64,8 @@ class Whole(NamedTuple):
             return draft.without_all(REASONS["off"])
         if self.mixed or self._is_unlike(draft) or _has_two_of_one(draft):
             return draft.without_all(REASONS["several"])
+        if draft.get("epsilon") is None:
+            draft = _without_counters(draft)
         return self._beside_its_epsilon(draft)
 
     def _is_unlike(self, draft: Draft) -> bool:
@@ -143,6 +145,16 @@ def _without_targets(draft: Draft, spoken: frozenset[str]) -> Draft:
             each = each._replace(why=each.why or REASONS["outcome"])
         kept.append(each)
     return draft._replace(said=tuple(kept))
+
+
+def _without_counters(draft: Draft) -> Draft:
+    """A draft without the counters of a log: they are its end only beside an epsilon."""
+    said = []
+    for each in draft.said:
+        if each.counts:
+            each = each._replace(why=each.why or REASONS["place"])
+        said.append(each)
+    return draft._replace(said=tuple(said))
 
 
 def _has_two_of_one(draft: Draft) -> bool:
