@@ -360,3 +360,31 @@ def test_steps_of_a_log_that_begin_again_in_each_epoch_are_no_end() -> None:
     assert (read(again).claim.epochs, read(again).claim.steps) == (2, None)
     on = line.format(1, 600, 2.1) + line.format(2, 1200, 3.2)
     assert (read(on).claim.epochs, read(on).claim.steps) == (2, 1200)
+
+
+def test_without_an_epsilon_of_its_own_a_log_has_no_end() -> None:
+    line = '{{"epoch": {}, "step": {}, "epsilon": {}}}\n'
+    log = '{"noise_multiplier": 1.0}\n' + line.format(1, 88, 1.2) + line.format(2, 176, 1.4)
+    assert read(log).claim.steps == 176
+    found = read(log + '{"final": true, "eps": 1.5}\n').claim
+    assert (found.sigma, found.steps) == (1, None)
+
+
+def test_a_column_of_defaults_is_no_training() -> None:
+    rows = (
+        "| name | type | default |\n|---|---|---|\n| epochs | int | 3 |\n| sigma | float | 1.1 |\n"
+    )
+    assert read(rows).claim == Claim()
+    assert read(rows.replace("default", "value")).claim.sigma == 1.1
+
+
+def test_images_in_the_brackets_of_a_model_are_not_those_of_the_training() -> None:
+    text = "We tune a network (ImageNet, 14M images) {} with sigma = 1 and batch size 256."
+    assert read(text.format("on CIFAR-10")).claim.examples is None
+    assert read(text.format("")).claim.examples == 14_000_000
+
+
+def test_rows_of_html_stand_one_below_the_other() -> None:
+    rows = ("epsilon (RDP, alpha = 11)</th><td>1.67", "privacy budget</th><td>epsilon &le; 2")
+    text = "".join(f"<tr><th>{each}</td></tr>\n" for each in ("sigma</th><td>1.2", *rows))
+    assert said(read(f"<table>\n{text}</table>").claim) == "1.67"
