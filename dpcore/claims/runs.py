@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from dpcore.claims.scopes import APART, Scope
+from dpcore.claims.scopes import APART, Kind, Scope
 from dpcore.claims.values import OF_N, Said, same, written
 from dpcore.claims.vocabulary import FINAL, REASONS, TARGET, is_neutral
 
@@ -144,10 +144,16 @@ def _sort_out(
         if each in apart:
             continue
         behind = part.start > first and not OF_ALL.fullmatch(_label_of(part))
+        behind = behind or (bool(several) and _has_rows(part))
         if behind or (spent and draft.get("epsilon")):  # nobody says of which it is
             passed += draft.without_all(REASONS["after_runs"]).said
         else:
             common += draft.said
+
+
+def _has_rows(part: Scope) -> bool:
+    """True for a table with rows, or a part with one."""
+    return part.kind is Kind.ROW or any(_has_rows(each) for each in part.children)
 
 
 def _label_of(part: Scope) -> str:

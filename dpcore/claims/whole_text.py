@@ -65,7 +65,7 @@ class Whole(NamedTuple):
         if self.mixed or self._is_unlike(draft) or _has_two_of_one(draft):
             return draft.without_all(REASONS["several"])
         if draft.get("epsilon") is None:
-            draft = _without_counters(draft)
+            draft = _without_ends(draft)
         return self._beside_its_epsilon(draft)
 
     def _is_unlike(self, draft: Draft) -> bool:
@@ -147,11 +147,15 @@ def _without_targets(draft: Draft, spoken: frozenset[str]) -> Draft:
     return draft._replace(said=tuple(kept))
 
 
-def _without_counters(draft: Draft) -> Draft:
-    """A draft without the counters of a log: they are its end only beside an epsilon."""
+def _without_ends(draft: Draft) -> Draft:
+    """A training without one epsilon, without the end of its log: that holds beside an epsilon.
+
+    Of two epsilons nobody knows which one the planned length is of.
+    """
+    planned = "epsilon" in _fields_of(draft)
     said = []
     for each in draft.said:
-        if each.counts:
+        if each.counts or (planned and each.rank == TARGET):
             each = each._replace(why=each.why or REASONS["place"])
         said.append(each)
     return draft._replace(said=tuple(said))

@@ -38,7 +38,7 @@ class Zcdp(Accountant):
         " learning, arXiv 1904.02200, section 5; concentrated DP: Bun and Steinke 2016, arXiv"
         " 1605.02065, Proposition 1.3"
     )
-    spellings = r"\bzcdp\b"
+    spellings = r"\bzcdp\b(?! (?:of|=) \d)"  # a number of zCDP is no accountant
     note = "zCDP keeps a single number per step, and throws the rest away."
     caveat = (
         "Its authors checked its bound of one sampled step on examples and did not prove it. It is"
