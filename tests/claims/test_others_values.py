@@ -388,3 +388,33 @@ def test_rows_of_html_stand_one_below_the_other() -> None:
     rows = ("epsilon (RDP, alpha = 11)</th><td>1.67", "privacy budget</th><td>epsilon &le; 2")
     text = "".join(f"<tr><th>{each}</td></tr>\n" for each in ("sigma</th><td>1.2", *rows))
     assert said(read(f"<table>\n{text}</table>").claim) == "1.67"
+
+
+def test_of_two_epsilons_nobody_knows_which_a_planned_length_is_of() -> None:
+    rounds = '{"round": 1, "eps": 1.5}\n{"round": 2, "eps": 1.7}\n{"done": true, "epsilon": 1.9}\n'
+    assert read('{"z": 1.0, "delta": 1e-6, "max_steps": 1500}\n' + rounds).claim.steps is None
+    assert read("sigma = 1.0\nmax_steps = 1500\n").claim.steps == 1500
+
+
+def test_the_last_row_of_a_table_is_not_of_the_trainings_of_another_table() -> None:
+    rounds = "| round | clients |\n|---|---|\n| 1 | 97 |\n| 1500 | 102 |\n\n"
+    rows = "| sigma | epsilon |\n|---|---|\n| 0.7 | 15 |\n| 1.0 | 6.7 |\n"
+    assert [each.claim.examples for each in read(rounds + rows).runs] == [None, None]
+    settings = "| | |\n|---|---|\n| delta | 1e-5 |\n| epochs | 20 |\n\n"
+    assert [each.claim.epochs for each in read(settings + rows).runs] == [20, 20]
+
+
+def test_a_constant_of_a_program_is_set_before_the_training() -> None:
+    spent = "EPSILON = 6.0\nsigma = 0.74\n\nEpoch: 20, epsilon = 5.99\n"
+    assert said(read(spent).claim) == "5.99"
+    assert any("target" in each for each in read("EPSILON = 6.0\nsigma = 0.74\n").notes)
+
+
+def test_a_number_of_zcdp_names_no_accountant() -> None:
+    assert read("sigma = 1, accounted by zCDP.").claim.accountant == "zcdp"
+    assert read("sigma = 1. The release has a zCDP of 0.81.").claim.accountant is None
+
+
+def test_privacy_is_off_below_a_comment_too() -> None:
+    text = "privacy:\n  # not yet, see 2291\n  enabled: false\n  noiseMultiplier: 1.1\n"
+    assert read(text).claim == Claim()
