@@ -24,9 +24,12 @@ NOTHING = (
     "No value of a claim stands in this text beside its name. Paste the lines that state epsilon,"
     " delta, the noise, the batches and the steps{}."
 )
-SEVERAL = "The text may speak of several trainings, or corrects itself: press below what holds."
+SEVERAL = (
+    "The text may speak of several trainings, corrects itself, or does not say all of one: press"
+    " below what holds."
+)
 LEFT_OUT = "Left out until there is a value in its field: {names}."
-UNSETTLED = (REASONS["several"], REASONS["taken_back"])
+UNSETTLED = tuple(REASONS[name] for name in ("several", "taken_back", "incomplete"))
 ASK = ", or press a framed number below and say what it is"
 TYPE = ", or type the values below"
 

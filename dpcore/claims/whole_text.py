@@ -19,6 +19,13 @@ NUMBERS = frozenset(["sigma", "q", "batch", "examples", *LENGTHS])
 # Fields of which a training has one where the text has any.
 NOISE = frozenset(["epsilon", "sigma", "spread"])
 SETTINGS = NUMBERS | {"spread", "device_batch", *RELEASES}
+# What the cost of a training follows from; one of each.
+COMPLETE = (
+    frozenset(["sigma", "spread"]),
+    frozenset([*LENGTHS, "rounds"]),
+    frozenset(["q", "batch", "share", "cohort", "device_batch"]),
+)
+SHORT = 600  # characters
 # Of a value that may be the training's, though it is not taken.
 MAY_BE = (
     "unclear",
@@ -46,6 +53,8 @@ class Whole(NamedTuple):
     """What a whole text says, by which its trainings are judged."""
 
     text: str
+    short: bool
+    known: frozenset[str]  # fields that a record within the text has
     passed: tuple[Said, ...]  # what is of no training
     spoken: frozenset[str]  # fields of which a value stands that is no target and no default
     kinds: tuple[frozenset[str], ...]  # fields of each kind that the text has a value of
@@ -64,6 +73,8 @@ class Whole(NamedTuple):
             return draft.without_all(REASONS["off"])
         if self.mixed or self._is_unlike(draft) or _has_two_of_one(draft):
             return draft.without_all(REASONS["several"])
+        if not self.short and self._is_incomplete(draft):
+            return draft.without_all(REASONS["incomplete"])
         if draft.get("epsilon") is None:
             draft = _without_ends(draft)
         return self._beside_its_epsilon(draft)
@@ -76,6 +87,11 @@ class Whole(NamedTuple):
         """
         fields = _fields_of(draft)
         return not self.usual <= fields or any(fields.isdisjoint(kind) for kind in self.kinds)
+
+    def _is_incomplete(self, draft: Draft) -> bool:
+        """True for a training that is not all said, or has two values of what it needs."""
+        fields = {field for field in _fields_of(draft) if draft.get(field)} | self.known
+        return any(fields.isdisjoint(kind) for kind in (*COMPLETE, *self.kinds))
 
     def _beside_its_epsilon(self, draft: Draft) -> Draft:
         """The draft without what stands in a line with another epsilon, and not with its own."""
@@ -103,7 +119,9 @@ class Whole(NamedTuple):
         return self.text.find("\n", said.start)
 
 
-def whole_text(text: str, drafts: Drafts, *, off: bool, accumulated: bool) -> Whole:
+def whole_text(
+    text: str, drafts: Drafts, known: frozenset[str], *, off: bool, accumulated: bool
+) -> Whole:
     """What a text says as a whole, whose trainings are known."""
     said = [*drafts.passed]
     for draft in drafts.runs:
@@ -121,6 +139,8 @@ def whole_text(text: str, drafts: Drafts, *, off: bool, accumulated: bool) -> Wh
         spoken.add("epsilon")
     return Whole(
         text,
+        len(text) <= SHORT,
+        known,
         drafts.passed,
         frozenset(spoken),
         tuple(kinds),

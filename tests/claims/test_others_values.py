@@ -418,3 +418,21 @@ def test_a_number_of_zcdp_names_no_accountant() -> None:
 def test_privacy_is_off_below_a_comment_too() -> None:
     text = "privacy:\n  # not yet, see 2291\n  enabled: false\n  noiseMultiplier: 1.1\n"
     assert read(text).claim == Claim()
+
+
+def test_of_a_long_text_no_part_of_a_training_is_taken() -> None:
+    long = "The weather was fine on all days of that week, as nobody will forget. " * 9
+    part = "epsilon = 2, sigma = 1.1, epochs = 20."
+    assert read(part).claim.sigma == 1.1
+    assert read(long + part).claim == Claim()
+    assert read(f"{long}{part} Batch size 256.").claim.sigma == 1.1
+    settings = "sigma = 1.1, epochs = 20, batch size 256."
+    assert read(long + settings).claim.sigma == 1.1
+    assert read(f"{long}{settings}\n\nepsilon = 2\n\nepsilon = 3\n").claim == Claim()
+
+
+def test_a_record_within_a_long_text_says_a_part_of_its_training() -> None:
+    long = "The weather was fine on all days of that week, as nobody will forget. " * 9
+    state = 'state: {"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"}\n'
+    found = read(f"{state}{long}At delta = 1e-5 the accountant said epsilon = 2.").claim
+    assert (said(found), found.sigma) == ("2", 1.1)

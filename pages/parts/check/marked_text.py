@@ -47,7 +47,9 @@ LEGEND = (
     " beside it, or asks what it is."
 )
 ALL = "Take all {} as one training"
-MAY_BE_OF_ONE = tuple(REASONS[name] for name in ("several", "unclear", "after_runs", "taken_back"))
+MAY_BE_OF_ONE = tuple(
+    REASONS[name] for name in ("several", "unclear", "after_runs", "taken_back", "incomplete")
+)
 TOLD_HERE = (  # of one paragraph
     *MAY_BE_OF_ONE,
     *(REASONS[name] for name in ("quoted", "another", "part_of_another")),
