@@ -29,7 +29,7 @@ SEVERAL = (
     " below what holds."
 )
 LEFT_OUT = "Left out until there is a value in its field: {names}."
-UNSETTLED = tuple(REASONS[name] for name in ("several", "taken_back", "incomplete"))
+UNSETTLED = tuple(REASONS[name] for name in ("several", "taken_back", "incomplete", "clash"))
 ASK = ", or press a framed number below and say what it is"
 TYPE = ", or type the values below"
 

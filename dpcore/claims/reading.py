@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from dpcore.claims.cases import clashes
 from dpcore.claims.claim import NAMES, Claim, joined, values_of
 from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
@@ -307,6 +308,9 @@ def _read_text(text: str, known: frozenset[str] = frozenset()) -> Read:
     for draft in drafts.runs[:MAX_RUNS]:
         draft = whole.own(draft)
         run, left, told = _run(draft, people=people, records=records)
+        if clashes(run.claim) and not whole.short:
+            draft = draft.without_all(REASONS["clash"])
+            run, left, told = _run(draft, people=people, records=records)
         passed += left
         notes |= dict.fromkeys(told)
         if run.claim not in [each.claim for each in runs]:

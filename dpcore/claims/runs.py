@@ -240,7 +240,7 @@ def _without_log(singles: list[Part]) -> tuple[list[Part], list[Said]]:
     for _, draft in lines[:-1]:
         passed += draft.without_all(REASONS["earlier"]).said
     part, last = lines[-1]
-    return [*kept, (part, _ended(_without_restarts(last, lines), counts[0]))], passed
+    return [*kept, (part, _ended(_without_changes(last, lines), counts[0]))], passed
 
 
 def _without_evaluations(singles: list[Part]) -> tuple[list[Part], list[Said]]:
@@ -277,15 +277,18 @@ def _spent_falls(lines: Sequence[Part]) -> bool:
     return any(one > two for one, two in pairwise(spent))
 
 
-def _without_restarts(draft: Draft, lines: Sequence[Part]) -> Draft:
-    """The last line of a log without steps that do not grow from line to line: they may begin
-    again in each epoch.
+def _without_changes(draft: Draft, lines: Sequence[Part]) -> Draft:
+    """The last line of a log without what changes from line to line, and is no end: steps that
+    begin again in each epoch, and what a round drew.
     """
-    counts = []
-    for _, line in lines:
-        counts += [each.value for each in line.said if each.counts and each.field == "steps"]
-    if _falls(counts):
-        return draft.without("steps", REASONS["place"])
+    for field in {each.field for each in draft.said} - {"epsilon", "epochs", "rounds"}:
+        values = []
+        for _, line in lines:
+            values += [each.value for each in line.said if each.field == field]
+        again = field == "steps" and _falls(values)
+        other = field != "steps" and any(each != values[0] for each in values)
+        if again or other:
+            draft = draft.without(field, REASONS["place"])
     return draft
 
 

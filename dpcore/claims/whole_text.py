@@ -25,7 +25,7 @@ COMPLETE = (
     frozenset([*LENGTHS, "rounds"]),
     frozenset(["q", "batch", "share", "cohort", "device_batch"]),
 )
-SHORT = 600  # characters
+SHORT = 600  # bytes: a sign of Chinese says as much as a few letters
 # Of a value that may be the training's, though it is not taken.
 MAY_BE = (
     "unclear",
@@ -139,7 +139,7 @@ def whole_text(
         spoken.add("epsilon")
     return Whole(
         text,
-        len(text) <= SHORT,
+        len(text.encode(errors="replace")) <= SHORT,
         known,
         drafts.passed,
         frozenset(spoken),

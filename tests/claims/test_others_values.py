@@ -420,19 +420,47 @@ def test_privacy_is_off_below_a_comment_too() -> None:
     assert read(text).claim == Claim()
 
 
+LONG = "The weather was fine on all days of that week, as nobody will forget. " * 9
+
+
 def test_of_a_long_text_no_part_of_a_training_is_taken() -> None:
-    long = "The weather was fine on all days of that week, as nobody will forget. " * 9
     part = "epsilon = 2, sigma = 1.1, epochs = 20."
     assert read(part).claim.sigma == 1.1
-    assert read(long + part).claim == Claim()
-    assert read(f"{long}{part} Batch size 256.").claim.sigma == 1.1
+    assert read(LONG + part).claim == Claim()
+    assert read(f"{LONG}{part} Batch size 256.").claim.sigma == 1.1
     settings = "sigma = 1.1, epochs = 20, batch size 256."
-    assert read(long + settings).claim.sigma == 1.1
-    assert read(f"{long}{settings}\n\nepsilon = 2\n\nepsilon = 3\n").claim == Claim()
+    assert read(LONG + settings).claim.sigma == 1.1
+    assert read(f"{LONG}{settings}\n\nepsilon = 2\n\nepsilon = 3\n").claim == Claim()
 
 
 def test_a_record_within_a_long_text_says_a_part_of_its_training() -> None:
-    long = "The weather was fine on all days of that week, as nobody will forget. " * 9
     state = 'state: {"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"}\n'
-    found = read(f"{state}{long}At delta = 1e-5 the accountant said epsilon = 2.").claim
+    found = read(f"{state}{LONG}At delta = 1e-5 the accountant said epsilon = 2.").claim
     assert (said(found), found.sigma) == ("2", 1.1)
+
+
+def test_a_long_text_is_one_that_says_much() -> None:
+    part = "epsilon = 2, sigma = 1.1, epochs = 20."
+    assert read("那一周每天的天气都很好。" * 17 + part).claim == Claim()
+    assert read(LONG[:204] + part).claim.sigma == 1.1
+
+
+def test_of_a_long_text_numbers_that_contradict_each_other_are_offered() -> None:
+    text = "sigma = 1.1, q = 0.01, epsilon = 3, 2000 steps, 40 epochs."
+    assert read(text).claim.epochs == 40
+    assert read(LONG + text).claim == Claim()
+    assert read(LONG + text.replace("40", "20")).claim.epochs == 20
+
+
+def test_what_each_round_drew_is_not_of_the_training() -> None:
+    log = "sigma = 1, user-level\nround,clients,epsilon\n{}"
+    assert read(log.format("1,103,1.2\n20,96,2.1\n40,107,2.4\n")).claim.examples is None
+    found = read(log.format("1,103,1.2\n20,103,2.1\n40,103,2.4\n")).claim
+    assert (found.examples, found.steps, said(found)) == (103, 40, "2.4")
+
+
+def test_where_a_program_failed_nothing_was_trained() -> None:
+    call = "engine.make_private(noise_multiplier=1.3, epochs=20)\n"
+    assert read(call).claim.sigma == 1.3
+    assert read(f"Traceback (most recent call last):\n{call}").claim == Claim()
+    assert read(f"{call}E       assert 3.2 == 2.9\n").claim == Claim()

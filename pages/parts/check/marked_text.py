@@ -48,7 +48,8 @@ LEGEND = (
 )
 ALL = "Take all {} as one training"
 MAY_BE_OF_ONE = tuple(
-    REASONS[name] for name in ("several", "unclear", "after_runs", "taken_back", "incomplete")
+    REASONS[name]
+    for name in ("several", "unclear", "after_runs", "taken_back", "incomplete", "clash")
 )
 TOLD_HERE = (  # of one paragraph
     *MAY_BE_OF_ONE,
