@@ -73,11 +73,14 @@ class Whole(NamedTuple):
             return draft.without_all(REASONS["off"])
         if self.mixed or self._is_unlike(draft) or _has_two_of_one(draft):
             return draft.without_all(REASONS["several"])
+        epsilon = draft.get("epsilon")
+        if epsilon:
+            draft = self._beside_its_own(draft, epsilon)
+        else:
+            draft = _without_ends(draft)
         if not self.short and self._is_incomplete(draft):
             return draft.without_all(REASONS["incomplete"])
-        if draft.get("epsilon") is None:
-            draft = _without_ends(draft)
-        return self._beside_its_epsilon(draft)
+        return draft
 
     def _is_unlike(self, draft: Draft) -> bool:
         """True for a training without what the text says of others, or of nobody.
@@ -93,17 +96,14 @@ class Whole(NamedTuple):
         fields = {field for field in _fields_of(draft) if draft.get(field)} | self.known
         return any(fields.isdisjoint(kind) for kind in (*COMPLETE, *self.kinds))
 
-    def _beside_its_epsilon(self, draft: Draft) -> Draft:
+    def _beside_its_own(self, draft: Draft, epsilon: Said) -> Draft:
         """The draft without what stands in a line with another epsilon, and not with its own."""
-        own = draft.get("epsilon")
-        if own is None:
-            return draft
         lines = set()
         others = set()
         for each in (*draft.said, *self.passed):
             if each.field != "epsilon":
                 continue
-            if same(each.value, own.value):
+            if same(each.value, epsilon.value):
                 lines.add(self._line_of(each))
             elif each.rank < TARGET and each.why not in NO_EPSILON:
                 others.add(self._line_of(each))
