@@ -25,7 +25,7 @@ LOOP = re.compile(r"\bfor\s?\(+[^()]*$")
 RATE_OPTION = re.compile(r"(?<![\w-])-sr\b")
 COUNTED = re.compile(rf"[ \t](?:{words.any_of(words.UNITS)})\s=\s?$")  # "20 epochs = 2,400 steps"
 SEVERAL = re.compile(
-    r"(?:^|\n)[ \t]*\w+(?:[ \t]*,\s*\w+)+\s*=\s*(?:[\w.]+\s*,\s*)*$"
+    r"(?:^|\n)[ \t]*(?:>>> )?\w+(?:[ \t]*,\s*\w+)+\s*=\s*(?:[\w.]+\s*,\s*)*$"
 )  # a, b = 1, 2
 VALUE_KEYS = ("value", "init_value", "initial_value", "default", "val")
 DEFAULT = re.compile(

@@ -29,7 +29,7 @@ from dpcore.claims.prose import (
     by_words,
     is_pair,
 )
-from dpcore.claims.scopes import Kind, Scope, counter_of, lines_of, outline
+from dpcore.claims.scopes import EPSILON, Kind, Scope, counter_of, lines_of, outline
 from dpcore.claims.sentences import Sentence, part
 from dpcore.claims.tables import Cell, Table, tables_of
 from dpcore.claims.values import FIGURE, LIST, RANGE, Said, valued
@@ -173,6 +173,8 @@ class Statements:
         if lead or (rest and rest[0] not in "(%["):
             return None
         meaning = named(cell.head, headed=True)
+        if meaning.why == REASONS["nameless"] and EPSILON.search(cell.head):
+            meaning = Named("epsilon", why=REASONS["unclear"])
         label = cell.scope.label
         if doubt_of_labels([label]):
             meaning = meaning._replace(why=REASONS["another"])

@@ -135,11 +135,12 @@ def whole_text(
         if any(each.field in kind for each in values):
             kinds.append(kind)
     spoken = {each.field for each in values if each.rank < TARGET and each.field != "epsilon"}
-    if not spent.isdisjoint(OPEN):
+    short = len(text.encode(errors="replace")) <= SHORT
+    if not short or not spent.isdisjoint(OPEN):
         spoken.add("epsilon")
     return Whole(
         text,
-        len(text.encode(errors="replace")) <= SHORT,
+        short,
         known,
         drafts.passed,
         frozenset(spoken),
@@ -162,7 +163,8 @@ def _without_targets(draft: Draft, spoken: frozenset[str]) -> Draft:
     kept = []
     for each in draft.said:
         if each.field in spoken and each.rank == TARGET and not each.counts:
-            each = each._replace(why=each.why or REASONS["outcome"])
+            reason = "target" if each.field == "epsilon" else "outcome"
+            each = each._replace(why=each.why or REASONS[reason])
         kept.append(each)
     return draft._replace(said=tuple(kept))
 

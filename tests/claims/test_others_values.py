@@ -464,3 +464,22 @@ def test_where_a_program_failed_nothing_was_trained() -> None:
     assert read(call).claim.sigma == 1.3
     assert read(f"Traceback (most recent call last):\n{call}").claim == Claim()
     assert read(f"{call}E       assert 3.2 == 2.9\n").claim == Claim()
+
+
+def test_of_a_long_text_no_target_is_taken() -> None:
+    settings = "target_epsilon = 8\nsigma = 1.1\nepochs = 20\nbatch_size = 256\n"
+    assert said(read(settings).claim) == "8"
+    found = read(LONG + "\n" + settings).claim
+    assert (said(found), found.sigma) == ("", 1.1)
+
+
+def test_a_cell_that_speaks_of_epsilon_keeps_a_target_from_being_taken() -> None:
+    rows = "| a | b |\n|---|---|\n| sigma | 2.4 |\n| target epsilon | 1.5 |\n| {} | 1.45 |\n"
+    assert said(read(rows.format("accuracy")).claim) == "1.5"
+    assert said(read(rows.format("spent epsilon at end of training")).claim) == ""
+
+
+def test_several_names_before_several_numbers_name_none() -> None:
+    line = "{}n, b, z, T = 120000, 500, 0.75, 4800  # 20 epochs\n"
+    for prompt in ("", ">>> "):
+        assert read("delta = 1e-5\n" + line.format(prompt)).claim.steps is None
