@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from dpcore.claims.cases import clashes
-from dpcore.claims.claim import NAMES, Claim, joined, values_of
+from dpcore.claims.claim import NAMES, Claim, joined
 from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
 from dpcore.claims.plain_text import Plain, plain_text
@@ -282,7 +281,7 @@ def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
     blank = re.sub(r"[^\n]", " ", text[start:stop])
     if len(text) > MAX_TEXT_CHARS:
         return Read((Run(claim, (Said("mechanism", "the releases", start, stop),)),))
-    around = _read_text(text[:start] + blank + text[stop:], frozenset(values_of(claim)))
+    around = _read_text(text[:start] + blank + text[stop:], claim)
     releases = Said("mechanism", "the releases", start, stop)
     runs = []
     for each in around.runs:
@@ -291,7 +290,9 @@ def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
     return Read(tuple(runs), around.passed, around.notes)
 
 
-def _read_text(text: str, known: frozenset[str] = frozenset()) -> Read:
+def _read_text(text: str, record: Claim | None = None) -> Read:
+    """Read a plain text; a record within it may say a part of its training."""
+    record = record or Claim()
     bare = plain_text(text)
     statements = Statements(bare.text)
     drafts = drafts_of(statements.root)
@@ -304,12 +305,13 @@ def _read_text(text: str, known: frozenset[str] = frozenset()) -> Read:
     if off:
         notes[NOTES["not_private"].format(" ".join(off[0].split()))] = None
     accumulated = bool(UNIT["accumulated"].search(bare.text))
-    whole = whole_text(bare.text, drafts, known, off=bool(off), accumulated=accumulated)
+    whole = whole_text(bare.text, drafts, off=bool(off), accumulated=accumulated)
     for draft in drafts.runs[:MAX_RUNS]:
         draft = whole.own(draft)
         run, left, told = _run(draft, people=people, records=records)
-        if clashes(run.claim) and not whole.short:
-            draft = draft.without_all(REASONS["clash"])
+        doubt = whole.doubt_of(joined([run.claim, record]))
+        if doubt:
+            draft = draft.without_all(doubt)
             run, left, told = _run(draft, people=people, records=records)
         passed += left
         notes |= dict.fromkeys(told)

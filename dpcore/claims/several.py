@@ -21,7 +21,7 @@ def headline(runs: Sequence[Run], verdicts: Sequence[ClaimVerdict]) -> str:
 
     >>> from dpcore.claims import judge, read
     >>> one = "Run A: sigma 9, epsilon 3, delta 1e-5, q = 0.1, 9 steps"
-    >>> found = read(f"{one}\\nRun B: sigma 8, epsilon 1")
+    >>> found = read(f"{one}\\nRun B: sigma 8, epsilon 1, q = 0.1, 9 steps")
     >>> headline(found.runs, [judge(each.claim) for each in found.runs])
     '1 of 2 runs holds; Run B is insufficient.'
     """

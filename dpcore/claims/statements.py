@@ -126,6 +126,8 @@ class Statements:
         if scope.kind is Kind.COMMAND and SCRIPT.search(self.text[scope.start : scope.end]):
             return REASONS["another"]
         line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        if meaning.field == "examples" and words.DOUBT["not_training"].search(line):
+            return REASONS["other"]
         if meaning.field == "epsilon" and REMARK.match(line):
             return REASONS["unclear"]
         return ""

@@ -10,21 +10,19 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from dpcore.claims.cases import clashes
+from dpcore.claims.claim import Claim, values_of
 from dpcore.claims.runs import RELEASES, Draft, Drafts
 from dpcore.claims.values import Said, same, written
 from dpcore.claims.vocabulary import REASONS, TARGET
 
-LENGTHS = ("steps", "epochs")
+LENGTHS = ("steps", "epochs", "rounds")
 NUMBERS = frozenset(["sigma", "q", "batch", "examples", *LENGTHS])
 # Fields of which a training has one where the text has any.
 NOISE = frozenset(["epsilon", "sigma", "spread"])
 SETTINGS = NUMBERS | {"spread", "device_batch", *RELEASES}
 # What the cost of a training follows from; one of each.
-COMPLETE = (
-    frozenset(["sigma", "spread"]),
-    frozenset([*LENGTHS, "rounds"]),
-    frozenset(["q", "batch", "share", "cohort", "device_batch"]),
-)
+COMPLETE = (frozenset(["sigma"]), frozenset(["steps", "epochs"]), frozenset(["q", "batch"]))
 SHORT = 600  # bytes: a sign of Chinese says as much as a few letters
 # Of a value that may be the training's, though it is not taken.
 MAY_BE = (
@@ -54,7 +52,6 @@ class Whole(NamedTuple):
 
     text: str
     short: bool
-    known: frozenset[str]  # fields that a record within the text has
     passed: tuple[Said, ...]  # what is of no training
     spoken: frozenset[str]  # fields of which a value stands that is no target and no default
     kinds: tuple[frozenset[str], ...]  # fields of each kind that the text has a value of
@@ -75,12 +72,20 @@ class Whole(NamedTuple):
             return draft.without_all(REASONS["several"])
         epsilon = draft.get("epsilon")
         if epsilon:
-            draft = self._beside_its_own(draft, epsilon)
-        else:
-            draft = _without_ends(draft)
-        if not self.short and self._is_incomplete(draft):
-            return draft.without_all(REASONS["incomplete"])
-        return draft
+            return self._beside_its_own(draft, epsilon)
+        return _without_ends(draft)
+
+    def doubt_of(self, claim: Claim) -> str:
+        """Why a claim of a training is not taken from a long text; "" if it is."""
+        if self.short:
+            return ""
+        if clashes(claim):
+            return REASONS["clash"]
+        fields = values_of(claim).keys()
+        needed = COMPLETE if claim.mechanism is None else ()
+        if any(fields.isdisjoint(kind) for kind in (*needed, *self.kinds)):
+            return REASONS["incomplete"]
+        return ""
 
     def _is_unlike(self, draft: Draft) -> bool:
         """True for a training without what the text says of others, or of nobody.
@@ -91,11 +96,6 @@ class Whole(NamedTuple):
         fields = _fields_of(draft)
         return not self.usual <= fields or any(fields.isdisjoint(kind) for kind in self.kinds)
 
-    def _is_incomplete(self, draft: Draft) -> bool:
-        """True for a training that is not all said, or has two values of what it needs."""
-        fields = {field for field in _fields_of(draft) if draft.get(field)} | self.known
-        return any(fields.isdisjoint(kind) for kind in (*COMPLETE, *self.kinds))
-
     def _beside_its_own(self, draft: Draft, epsilon: Said) -> Draft:
         """The draft without what stands in a line with another epsilon, and not with its own."""
         lines = set()
@@ -103,13 +103,14 @@ class Whole(NamedTuple):
         for each in (*draft.said, *self.passed):
             if each.field != "epsilon":
                 continue
-            if same(each.value, epsilon.value):
+            if same(each.value, epsilon.value) or same(epsilon.value, each.value):
                 lines.add(self._line_of(each))
             elif each.rank < TARGET and each.why not in NO_EPSILON:
                 others.add(self._line_of(each))
+        others -= lines
         said = []
         for each in draft.said:
-            if each.field != "epsilon" and self._line_of(each) in others - lines:
+            if each.field != "epsilon" and self._line_of(each) in others:
                 each = each._replace(why=each.why or REASONS["several"])
             said.append(each)
         return draft._replace(said=tuple(said))
@@ -119,9 +120,7 @@ class Whole(NamedTuple):
         return self.text.find("\n", said.start)
 
 
-def whole_text(
-    text: str, drafts: Drafts, known: frozenset[str], *, off: bool, accumulated: bool
-) -> Whole:
+def whole_text(text: str, drafts: Drafts, *, off: bool, accumulated: bool) -> Whole:
     """What a text says as a whole, whose trainings are known."""
     said = [*drafts.passed]
     for draft in drafts.runs:
@@ -139,16 +138,15 @@ def whole_text(
     if not short or not spent.isdisjoint(OPEN):
         spoken.add("epsilon")
     return Whole(
-        text,
-        short,
-        known,
-        drafts.passed,
-        frozenset(spoken),
-        tuple(kinds),
-        _usual(drafts.runs),
-        off,
-        accumulated,
-        _has_others(said, drafts.runs) or _are_places_in_one(drafts.runs),
+        text=text,
+        short=short,
+        passed=drafts.passed,
+        spoken=frozenset(spoken),
+        kinds=tuple(kinds),
+        usual=_usual(drafts.runs),
+        off=off,
+        accumulated=accumulated,
+        mixed=_has_others(said, drafts.runs) or _are_places_in_one(drafts.runs),
     )
 
 
@@ -194,7 +192,8 @@ def _usual(runs: Sequence[Draft]) -> frozenset[str]:
     counts = Counter[str]()
     if len(runs) > 1:
         for draft in runs:
-            counts.update((NUMBERS | {"epsilon"}) & _fields_of(draft))
+            spoken = {each.field for each in draft.said if not each.why and each.rank < TARGET}
+            counts.update((NUMBERS | {"epsilon"}) & spoken)
     return frozenset(field for field, count in counts.items() if 2 * count >= len(runs))
 
 
@@ -216,8 +215,8 @@ def _has_others(said: Sequence[Said], runs: Sequence[Draft]) -> bool:
 
 
 def _are_places_in_one(runs: Sequence[Draft]) -> bool:
-    """True for trainings that may be one at several places: from each to the next its epsilon and
-    length grow, and nothing else changes.
+    """True for trainings that may be one at several places: noise, rate and delta are the same, and
+    from each to the next epsilon and length grow.
     """
     for field in ("sigma", "q", "delta"):
         found = [each.get(field) for each in runs]
