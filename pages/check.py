@@ -25,8 +25,8 @@ NOTHING = (
     " delta, the noise, the batches and the steps{}."
 )
 SEVERAL = (
-    "The text may speak of several trainings, corrects itself, or does not say all of one: press"
-    " below what holds."
+    "The text may speak of several trainings, corrects or contradicts itself, or says no whole one:"
+    " press below what holds."
 )
 LEFT_OUT = "Left out until there is a value in its field: {names}."
 UNSETTLED = tuple(REASONS[name] for name in ("several", "taken_back", "incomplete", "clash"))

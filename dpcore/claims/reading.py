@@ -309,7 +309,7 @@ def _read_text(text: str, record: Claim | None = None) -> Read:
     for draft in drafts.runs[:MAX_RUNS]:
         draft = whole.own(draft)
         run, left, told = _run(draft, people=people, records=records)
-        doubt = whole.doubt_of(joined([run.claim, record]))
+        doubt = whole.doubt_of(joined([record, run.claim]))
         if doubt:
             draft = draft.without_all(doubt)
             run, left, told = _run(draft, people=people, records=records)

@@ -20,7 +20,7 @@ LENGTHS = ("steps", "epochs", "rounds")
 NUMBERS = frozenset(["sigma", "q", "batch", "examples", *LENGTHS])
 # Fields of which a training has one where the text has any.
 NOISE = frozenset(["epsilon", "sigma", "spread"])
-SETTINGS = NUMBERS | {"spread", "device_batch", *RELEASES}
+SETTINGS = NUMBERS | {*RELEASES}
 # What the cost of a training follows from; one of each.
 COMPLETE = (frozenset(["sigma"]), frozenset(["steps", "epochs"]), frozenset(["q", "batch"]))
 SHORT = 600  # bytes: a sign of Chinese says as much as a few letters
@@ -43,7 +43,6 @@ ITS_OR_NOT = (*OPEN, *(REASONS[each] for each in PUT_ASIDE))
 # Of a value that is another's, or may be, in a part that is not another's.
 ANOTHERS = tuple(REASONS[each] for each in ("another", "supposed", "unclear", "several"))
 MAX_ANOTHERS = 1  # of them, in a text whose other values are taken
-NO_EPSILON = (REASONS["small"], REASONS["other"])  # but an optimizer's
 READ = frozenset(["", *REASONS.values()])  # reasons that leave a value one
 
 
@@ -52,8 +51,7 @@ class Whole(NamedTuple):
 
     text: str
     short: bool
-    passed: tuple[Said, ...]  # what is of no training
-    spoken: frozenset[str]  # fields of which a value stands that is no target and no default
+    spoken: frozenset[str]  # fields of which no target and no default is taken
     kinds: tuple[frozenset[str], ...]  # fields of each kind that the text has a value of
     usual: frozenset[str]  # fields that half of its trainings have
     off: bool  # no privacy was applied
@@ -100,12 +98,12 @@ class Whole(NamedTuple):
         """The draft without what stands in a line with another epsilon, and not with its own."""
         lines = set()
         others = set()
-        for each in (*draft.said, *self.passed):
+        for each in draft.said:
             if each.field != "epsilon":
                 continue
             if same(each.value, epsilon.value) or same(epsilon.value, each.value):
                 lines.add(self._line_of(each))
-            elif each.rank < TARGET and each.why not in NO_EPSILON:
+            elif each.rank < TARGET:
                 others.add(self._line_of(each))
         others -= lines
         said = []
@@ -140,7 +138,6 @@ def whole_text(text: str, drafts: Drafts, *, off: bool, accumulated: bool) -> Wh
     return Whole(
         text=text,
         short=short,
-        passed=drafts.passed,
         spoken=frozenset(spoken),
         kinds=tuple(kinds),
         usual=_usual(drafts.runs),

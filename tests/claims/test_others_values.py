@@ -483,3 +483,60 @@ def test_several_names_before_several_numbers_name_none() -> None:
     line = "{}n, b, z, T = 120000, 500, 0.75, 4800  # 20 epochs\n"
     for prompt in ("", ">>> "):
         assert read("delta = 1e-5\n" + line.format(prompt)).claim.steps is None
+
+
+DOUBTED = {
+    "another": "In earlier work epochs = 30 and batch size = 512.",
+    "supposed": "Who knows what comes if epochs = 30 and batch size = 512.",
+    "unclear": "- epochs = 30, except at night\n- batch size = 512, except at night",
+    "several": "Model A has epochs = 30. Model B has batch size = 512.",
+}
+
+
+@pytest.mark.parametrize("others", DOUBTED.values(), ids=DOUBTED)
+def test_values_of_others_are_told_in_many_ways(others: str) -> None:
+    ours = "- sigma = 1.1\n- q = 0.01\n- epsilon = 2\n\n"
+    assert read(ours).claim.sigma == 1.1
+    assert read(ours + others).claim == Claim()
+
+
+def test_trainings_of_another_noise_or_delta_are_no_places_in_one() -> None:
+    run = "- after {} rounds with sigma = {}: epsilon = {}\n"
+    users = "user-level\n\n"
+    places = run.format(1000, 1.1, 1.2) + run.format(2000, 1.1, 1.7)
+    assert read(users + places).claim == Claim()
+    runs = run.format(1000, 1.1, 1.2) + run.format(2000, 1.3, 1.7)
+    assert [each.claim.steps for each in read(users + runs).runs] == [1000, 2000]
+
+
+def test_a_part_with_an_epsilon_is_not_what_a_training_with_one_has_in_common() -> None:
+    text = (
+        "# a\n\nsigma = 2, q = 0.1, epsilon = 0.9.\n\n## b\n\nepochs = 3\n\n## c\n\nepsilon = 7\n"
+    )
+    assert said(read(text).claim) != "7"
+
+
+def test_an_optimizers_epsilon_is_not_another_one() -> None:
+    line = "q = 0.01, sigma = 1.1, eps: 1e-8\n\nepsilon = 2\n"
+    assert read(line).claim.sigma == 1.1
+
+
+def test_of_the_numbers_before_a_training_the_program_shuffles_none() -> None:
+    assert read("sigma = 1.1\nDataLoader(train, shuffle=True)\n").claim.sampler is None
+    assert read("sigma = 1.1, shuffled batches").claim.sampler == "shuffle"
+
+
+def test_the_images_of_a_measure_are_not_the_trainings() -> None:
+    text = "sigma = 1.1, q = 0.01.\n\nFID? 31.4 with 30k samples.\n"
+    assert read(text).claim.examples is None
+
+
+def test_what_is_taken_of_a_long_text_is_a_whole_training() -> None:
+    federated = "Each client trains locally. sigma = 1.1, epochs = 5, batch size 32, epsilon = 2."
+    assert read(LONG + federated).claim == Claim()
+    spread = "noise standard deviation 0.5, epochs = 5, batch size 256, epsilon = 2."
+    assert read(LONG + spread).claim == Claim()
+    state = 'state: {"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"}\n'
+    assert read(f"{state}{LONG}sigma = 2.0 and epsilon = 2.").claim.epsilon is None
+    two = 'state: {"history": [[1.1, 0.01, 1000], [1.3, 0.01, 500]], "mechanism": "rdp"}\n'
+    assert said(read(f"{two}{LONG}At delta = 1e-5 the accountant said epsilon = 2.").claim) == "2"
