@@ -11,6 +11,7 @@ from dpcore.claims import vocabulary as words
 from dpcore.claims.doubts import (
     CITED,
     FAILED,
+    OWN,
     REMARK,
     doubt_of,
     doubt_of_labels,
@@ -146,6 +147,9 @@ class Statements:
         values = [(cell, said) for cell in table.cells if (said := self._in_cell(cell))]
         labels = {cell.scope.label for cell, _ in values}
         cited = {each for each in labels if CITED.search(each)}
+        own = {each for each in labels if OWN.fullmatch(each)}
+        if own:
+            cited |= labels - own
         start = table.scope.start
         caption = CAPTION.search(self.text, max(0, start - MAX_CAPTION), start)
         others = bool(caption) and doubt_of_labels([caption[1]])
@@ -277,6 +281,7 @@ class Statements:
                 if denied or not self._free(each.start(), each.start() + 1):
                     continue
                 supposed = words.DOUBT["supposed"].search(before)
+                supposed = supposed or words.DOUBT["after"].match(after)
                 why = ""
                 if supposed or words.DOUBT["elsewhere"].search(before):
                     why = REASONS["supposed"]

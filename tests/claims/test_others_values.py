@@ -540,3 +540,23 @@ def test_what_is_taken_of_a_long_text_is_a_whole_training() -> None:
     assert read(f"{state}{LONG}sigma = 2.0 and epsilon = 2.").claim.epsilon is None
     two = 'state: {"history": [[1.1, 0.01, 1000], [1.3, 0.01, 500]], "mechanism": "rdp"}\n'
     assert said(read(f"{two}{LONG}At delta = 1e-5 the accountant said epsilon = 2.").claim) == "2"
+
+
+def test_beside_a_row_of_ours_the_others_are_of_others() -> None:
+    rows = (
+        "| who | sigma | epsilon |\n|---|---|---|\n| tutorial | 1.3 | 1.2 |\n| {} | 0.7 | 6.4 |\n"
+    )
+    assert [each.claim.sigma for each in read(rows.format("mine")).runs] == [0.7]
+    assert [each.claim.sigma for each in read(rows.format("second")).runs] == [1.3, 0.7]
+
+
+def test_a_relation_that_is_only_supposed_is_none() -> None:
+    text = "sigma = 0.7, neighboring: {}\n(with add/remove it'd be 5.7)\n"
+    assert read(text.format("one record")).claim.adjacency is None
+    assert read(text.format("replace_one")).claim.adjacency == "replace_one"
+
+
+def test_what_an_original_has_is_not_ours() -> None:
+    text = "The {} has batch_size 4096, noise_multiplier 3.0 and 875 updates."
+    assert read(text.format("original file")).claim == Claim()
+    assert read(text.format("file")).claim.sigma == 3
