@@ -21,7 +21,7 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 # How much program there may be: 5 % above what stood when the numbers were last set. The commit
 # that needs more room raises them, and says why. Newlines do not count, so nothing is won by
 # folding code.
-MAX_NODES = 449_700
+MAX_NODES = 449_700  # of the syntax trees of the Python source
 MAX_CHARACTERS = 404_000  # of the source that is not Python: TOML, scripts, style sheets, SQL, HTML
 
 # From the top down: a module imports from its own layer and from those below. Layers in one row do

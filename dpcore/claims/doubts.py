@@ -23,9 +23,9 @@ CITED = re.compile(  # a row of another's work, or with a footnote
     r"(?i)[†‡§]|\\d?dagger|\bet al\b|\b(?:19|20)\d\d[a-z]?\)|\\cite|\[\d{1,3}\]"
     r"|\b(?:published|reported) (?:by|in)\b"
 )
-OWN = re.compile(
+OWN = re.compile(  # of a row beside others'
     r"(?i)\W*(?:mine|ours?|my run|our run|this work|this paper)\W*"
-)  # a row, beside others'
+)
 FAILED = re.compile(r"(?i)\b(?:failed|killed|crashed|aborted|cancel+ed|diverged|oom)\b")  # of a row
 BEFORE = re.compile(  # a change that the text tells of, or beside a private training
     r"(?i)\W*(?:(?:before|vorher|avant|antes)\b|(?:plain|reference|no[ _-]?dp)\W*$)"

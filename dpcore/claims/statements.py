@@ -51,7 +51,7 @@ PRINTED = re.compile(  # by a program: no line of prose
     r"\s*(?:\[[^\]\n]*[A-Za-z:][^\]\n]*\]|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[IWEF]\d{4}\s"
     r"|(?:INFO|DEBUG|WARN\w*|ERROR)\b|>>>\s|[^\n]*\s\|\s)"
 )
-DEFAULTS = re.compile(r"(?i)\W*(?:default|example|recommended|range)s?\b")  # a column's head
+DEFAULTS = re.compile(r"(?i)\W*defaults?\b")  # a column's head
 MAX_CAPTION = 300
 CAPTION = re.compile(r"(?i)^[ \t]*(tab(?:le|elle|leau|\.)? \d[^\n]{0,200})[\s|]*\Z", re.MULTILINE)
 COLON = re.compile(r"[^.:=\n]{1,80}:\s")
